@@ -1,0 +1,21 @@
+"""The one error a user of pcnet is meant to see, and the one warning."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class PcnetError(ValueError):
+    """A sentence that says what is wrong with the input and what to do about it."""
+
+
+class PcnetWarning(UserWarning):
+    """Something legal that probably is not what was meant."""
+
+
+def close_match(name: str, known: Iterable[str]) -> str:
+    """`" Did you mean 'cora'?"` for the nearest known name, or an empty string."""
+    lowered = {candidate.lower(): candidate for candidate in known}
+    match = difflib.get_close_matches(name.lower(), lowered, n=1, cutoff=0.5)
+    return f" Did you mean '{lowered[match[0]]}'?" if match else ""

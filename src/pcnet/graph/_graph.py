@@ -1,0 +1,86 @@
+"""A graph as its owner has it: edges, features and labels of nodes, and what is known about them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import torch
+from torch import Tensor
+
+from pcnet.errors import PcnetError
+from pcnet.graph._csr import CSR
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """Nodes 0..n−1 with features `x`, labels `y` (−1: unknown) and edges `edge_index` (2 × number of edges).
+
+    Checks itself: a graph that exists is usable. `notes` are sentences a user should see next to any result.
+    """
+
+    edge_index: Tensor
+    x: Tensor | CSR
+    y: Tensor
+    edge_weight: Tensor | None = None
+    name: str = "graph"
+    class_names: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    #: What the literature feeds its splits where it differs from `y` (CiteSeer's 15 unlabelled nodes as class 0).
+    published_y: Tensor | None = None
+    #: Splits that come with the data: (train, val, test) node ids.
+    fixed_splits: tuple[tuple[Tensor, Tensor, Tensor], ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        n = self.num_nodes
+        if n == 0:
+            raise PcnetError("The graph has no nodes; give at least one row of features.")
+        check_edges(self.edge_index, n, self.edge_weight)
+        values = self.x.values if isinstance(self.x, CSR) else self.x
+        if not bool(torch.isfinite(values).all()):
+            raise PcnetError("The features hold NaN or infinite values; replace or drop them first.")
+        if self.y.shape != (n,):
+            raise PcnetError(f"Labels have shape {tuple(self.y.shape)}, but there are {n} nodes; give one per node.")
+        if self.y.is_floating_point() or self.y.dtype == torch.bool:
+            raise PcnetError(f"Labels must be integers (−1 for unknown), not {self.y.dtype}.")
+        if int(self.y.min()) < -1:
+            raise PcnetError(f"Label {int(self.y.min())} is negative; number the classes from 0, −1 means unknown.")
+
+    @property
+    def num_nodes(self) -> int:
+        return self.x.shape[0]
+
+    @property
+    def num_features(self) -> int:
+        return self.x.shape[1]
+
+    @property
+    def num_classes(self) -> int:
+        """Number of classes; unlabelled nodes are not one of them."""
+        return int(self.y.max()) + 1
+
+    def as_published(self) -> Graph:
+        """The graph with the labels that published protocols use (see `published_y`)."""
+        return self if self.published_y is None else replace(self, y=self.published_y, published_y=None)
+
+
+def check_edges(edge_index: Tensor, num_nodes: int, edge_weight: Tensor | None = None) -> None:
+    """Refuse edges that no graph of `num_nodes` nodes can have."""
+    if edge_index.ndim != 2 or edge_index.shape[0] != 2:
+        raise PcnetError(f"edge_index has shape {tuple(edge_index.shape)}; it must be 2 × number of edges.")
+    if edge_index.is_floating_point() or edge_index.dtype == torch.bool:
+        raise PcnetError(f"edge_index must hold integer node ids, not {edge_index.dtype}.")
+    if edge_index.numel():
+        low, high = (int(bound) for bound in torch.aminmax(edge_index))
+        if low < 0 or high >= num_nodes:
+            wrong = low if low < 0 else high
+            raise PcnetError(f"Edge endpoint {wrong} is out of range; node ids run from 0 to {num_nodes - 1}.")
+    if edge_weight is None:
+        return
+    if edge_weight.shape != (edge_index.shape[1],):
+        raise PcnetError(
+            f"edge_weight has shape {tuple(edge_weight.shape)}, but there are {edge_index.shape[1]} edges; give one per edge."
+        )
+    if not bool(torch.isfinite(edge_weight).all()):
+        raise PcnetError("edge_weight holds NaN or infinite values; replace them or drop those edges.")
+    if bool((edge_weight < 0).any()):
+        raise PcnetError("edge_weight holds negative values; degrees would lose their meaning. Shift or drop them.")
