@@ -1,0 +1,9 @@
+"""Torch modules in PyG's manner."""
+
+from pcnet.nn._dropout import Draws
+from pcnet.nn._perceptron import Perceptron
+from pcnet.nn._runs import RunModule
+from pcnet.nn.conv import PCConv
+from pcnet.nn.models import PCNet, PCNetSettings
+
+__all__ = ["Draws", "PCConv", "PCNet", "PCNetSettings", "Perceptron", "RunModule"]

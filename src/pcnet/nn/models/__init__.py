@@ -1,0 +1,5 @@
+"""Whole models: features and edges in, logits out."""
+
+from pcnet.nn.models._pcnet import PCNet, PCNetSettings
+
+__all__ = ["PCNet", "PCNetSettings"]

@@ -1,0 +1,128 @@
+"""`pcnet data`: which datasets there are, where they are, and whether their files are the right ones."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.table import Table
+
+from pcnet._files import write_json
+from pcnet.data._catalogue import CATALOGUE, Dataset, checksums, dataset_named, sha256
+from pcnet.data._load import EMBEDDED
+from pcnet.data._sources import cache_folder, data_folder, fetch, find, find_splits
+
+app = typer.Typer(help="List, fetch and verify the named datasets.", no_args_is_help=True)
+
+#: What `found` says of the dataset inside the package.
+PACKAGE = "package"
+
+DataOption = Annotated[
+    Path | None, typer.Option("--data", metavar="DIR", help="Folder of raw datasets (else $PCNET_DATA).")
+]
+JsonOption = Annotated[
+    str | None,
+    typer.Option("--json", metavar="FILE", help="Write the result as JSON; '-' is standard output."),
+]
+
+
+@app.command("list")
+def list_datasets(data: DataOption = None, json_file: JsonOption = None) -> None:
+    """Show every named dataset, its size and homophily, and where it was found."""
+    data_folder(data)
+    rows = [_facts(dataset, data) for dataset in CATALOGUE.values()]
+    if _to_stdout(rows, json_file):
+        return
+    table = Table(title="Datasets (edges: undirected, with native loops)", box=SIMPLE)
+    table.add_column("name", no_wrap=True)
+    for column in ("nodes", "edges", "features", "classes", "homophily"):
+        table.add_column(column, justify="right")
+    table.add_column("found in", no_wrap=True)
+    for row in rows:
+        counts = (f"{row[column]:,}" for column in ("nodes", "edges", "features", "classes"))
+        table.add_row(row["name"], *counts, f"{row['homophily']:.2f}", _short(row["found"]))
+    Console().print(table)
+    typer.echo(f"data folder: {data_folder(data) or 'none (--data or PCNET_DATA)'}")
+    typer.echo(f"cache: {cache_folder()}")
+
+
+@app.command("get")
+def get(
+    name: Annotated[str, typer.Argument(help="A name from `pcnet data list`.")],
+    data: DataOption = None,
+    json_file: JsonOption = None,
+) -> None:
+    """Say where a dataset is; download it into the cache when it is nowhere."""
+    dataset = dataset_named(name)
+    folder = find(dataset, data)
+    if folder is None or (dataset.split_files and not find_splits(dataset, data)):
+        folder = fetch(dataset, data)
+    if not _to_stdout({"name": dataset.name, "found": str(folder)}, json_file):
+        typer.echo(f"{dataset.name} is in {folder / dataset.folder}.")
+
+
+@app.command("verify")
+def verify(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Names; all datasets that were found by default.")
+    ] = None,
+    data: DataOption = None,
+    json_file: JsonOption = None,
+) -> None:
+    """Compare every raw file's checksum with the known one; exit code 1 if one differs or is missing."""
+    chosen = [dataset_named(name) for name in names or []]
+    if not chosen:
+        chosen = [dataset for dataset in CATALOGUE.values() if find(dataset, data) is not None]
+    rows = [row for dataset in chosen for row in _states(dataset, data)]
+    if not _to_stdout(rows, json_file):
+        table = Table("file", "state", box=SIMPLE)
+        for row in rows:
+            table.add_row(row["file"], row["state"], style=None if row["state"] == "ok" else "bold")
+        Console().print(table if rows else "No dataset was found; name a folder with --data.")
+    if any(row["state"] in ("changed", "missing") for row in rows):
+        raise typer.Exit(1)
+
+
+def _facts(dataset: Dataset, data: Path | None) -> dict[str, Any]:
+    folder = find(dataset, data)
+    inside = PACKAGE if dataset.name == EMBEDDED else None
+    facts = dataset.facts._asdict()
+    facts["edges"] += facts.pop("loops")
+    found = inside if folder is None else str(folder)
+    return {"name": dataset.name, **facts, "origin": dataset.origin, "found": found}
+
+
+def _short(found: str | None) -> str:
+    names = {None: "not found", PACKAGE: PACKAGE, str(cache_folder()): "cache"}
+    return names.get(found, "data folder")
+
+
+def _states(dataset: Dataset, data: Path | None) -> list[dict[str, str]]:
+    """State of each raw file where the dataset was found, else where it should be."""
+    folder = find(dataset, data) or data_folder(data) or cache_folder()
+    rows = []
+    for file in (*dataset.files, *dataset.split_files):
+        path = dataset.path_in(folder, file)
+        known = checksums().get(file)
+        if path is None:
+            state = "missing"
+        elif known is None:
+            state = "no checksum known"
+        else:
+            state = "ok" if sha256(path) == known else "changed"
+        rows.append({"dataset": dataset.name, "folder": str(folder), "file": file, "state": state})
+    return rows
+
+
+def _to_stdout(value: Any, json_file: str | None) -> bool:
+    """Write the JSON where it is wanted; true when it went to standard output, which is then full."""
+    if json_file == "-":
+        typer.echo(json.dumps(value, indent=2, allow_nan=False))
+        return True
+    if json_file is not None:
+        write_json(json_file, value)
+    return False

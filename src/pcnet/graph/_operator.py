@@ -1,0 +1,157 @@
+"""The one symmetric matrix that every filter is a polynomial of."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, get_args
+
+import numpy as np
+import scipy.sparse
+import torch
+from torch import Tensor
+
+from pcnet.errors import PcnetError, PcnetWarning, close_match
+from pcnet.graph._csr import CSR
+from pcnet.graph._graph import Graph, check_edges
+from pcnet.graph._spectrum import spectral_interval
+
+SelfLoops = Literal["add", "fill", "keep", "remove"]
+Direction = Literal["symmetrise", "keep"]
+
+
+@dataclass(frozen=True, eq=False)
+class Operator:
+    """S = D^-η W D^-η, W the adjacency with its self loops, D = diag(W·1).
+
+    With `self_loops="add"` this is the paper's Ã = (D+I)^-η (A+I) (D+I)^-η. A node of degree 0 has a row of zeros.
+    Build one with `Operator.from_edges` or `Operator.from_graph`.
+    """
+
+    matrix: CSR
+    eta: float = 0.5
+    symmetric: bool = True
+
+    @staticmethod
+    def from_edges(
+        edge_index: Tensor,
+        num_nodes: int,
+        edge_weight: Tensor | None = None,
+        *,
+        eta: float = 0.5,
+        self_loops: SelfLoops = "add",
+        direction: Direction = "symmetrise",
+        dtype: torch.dtype = torch.float32,
+        device: torch.device | str | None = None,
+    ) -> Operator:
+        """Build S from a list of edges (row 0: sources, row 1: targets).
+
+        Duplicates: weighted ones add up, unweighted ones count once. `direction="symmetrise"` lets both directions
+        carry the larger of the two weights (and says so when the list was not symmetric); `"keep"` sends messages
+        from source to target only. Self loops: `"add"` puts I on top of native loops (PC-Conv, GCNII), `"fill"` gives
+        a loop of weight 1 to nodes without one (GCN), `"keep"` leaves them as they are, `"remove"` deletes them.
+        """
+        _check_choice("self_loops", self_loops, get_args(SelfLoops))
+        _check_choice("direction", direction, get_args(Direction))
+        if num_nodes < 1:
+            raise PcnetError("The graph has no nodes; an operator needs at least one.")
+        if not np.isfinite(eta):
+            raise PcnetError(f"eta must be a finite number, not {eta}.")
+        check_edges(edge_index, num_nodes, edge_weight)
+        adjacency = _adjacency(edge_index, num_nodes, edge_weight)
+        symmetric = (adjacency != adjacency.T).nnz == 0
+        if not symmetric and direction == "symmetrise":
+            warnings.warn(
+                "The edges are directed; both directions are used. Pass direction='keep' to use one only.",
+                PcnetWarning,
+                stacklevel=2,
+            )
+            adjacency, symmetric = adjacency.maximum(adjacency.T), True
+        weighted = _with_loops(adjacency.tocsr(), self_loops)
+        # In the scale of rows, D counts what arrives; in that of columns, what leaves. They agree when W is symmetric.
+        left = _inverse_power(weighted.sum(axis=1), eta)
+        right = left if symmetric else _inverse_power(weighted.sum(axis=0), eta)
+        scaled = scipy.sparse.diags(left) @ weighted @ scipy.sparse.diags(right)
+        matrix = CSR.from_scipy(scaled, dtype).to(edge_index.device if device is None else device)
+        return Operator(matrix, eta, symmetric)
+
+    @staticmethod
+    def from_graph(
+        graph: Graph,
+        *,
+        eta: float = 0.5,
+        self_loops: SelfLoops = "add",
+        direction: Direction = "symmetrise",
+        dtype: torch.dtype = torch.float32,
+        device: torch.device | str | None = None,
+    ) -> Operator:
+        """The operator of a `Graph`; see `from_edges`."""
+        return Operator.from_edges(
+            graph.edge_index,
+            graph.num_nodes,
+            graph.edge_weight,
+            eta=eta,
+            self_loops=self_loops,
+            direction=direction,
+            dtype=dtype,
+            device=device,
+        )
+
+    @property
+    def num_nodes(self) -> int:
+        return self.matrix.shape[0]
+
+    @property
+    def adjoint(self) -> CSR:
+        """Sᵀ, which is S itself unless the graph is directed."""
+        return self.matrix if self.symmetric else self.matrix.transposed
+
+    @cached_property
+    def interval(self) -> tuple[float, float]:
+        """Smallest and largest eigenvalue of S. For η ≠ ½ they leave [−1, 1]."""
+        if not self.symmetric:
+            raise PcnetError("A directed operator has no real spectral interval; build it with direction='symmetrise'.")
+        return spectral_interval(self.matrix.to_scipy())
+
+    def to(self, target: torch.device | torch.dtype | str) -> Operator:
+        """The same operator on another device or in another precision."""
+        matrix = self.matrix.to(target)
+        return self if matrix is self.matrix else Operator(matrix, self.eta, self.symmetric)
+
+    def __repr__(self) -> str:
+        kind = "symmetric" if self.symmetric else "directed"
+        return f"Operator({self.num_nodes} nodes, {self.matrix.nnz} entries, eta={self.eta:g}, {kind})"
+
+
+def _check_choice(name: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise PcnetError(f"{name} cannot be '{value}'; choose from {', '.join(known)}.{close_match(value, known)}")
+
+
+def _adjacency(edge_index: Tensor, n: int, edge_weight: Tensor | None) -> scipy.sparse.csr_matrix:
+    source, target = edge_index.cpu().numpy()
+    weight = np.ones(len(source)) if edge_weight is None else edge_weight.detach().double().cpu().numpy()
+    adjacency = scipy.sparse.csr_matrix((weight, (target, source)), shape=(n, n))
+    adjacency.sum_duplicates()
+    if edge_weight is None:
+        adjacency.data[:] = 1.0
+    return adjacency
+
+
+def _with_loops(adjacency: scipy.sparse.csr_matrix, policy: SelfLoops) -> scipy.sparse.csr_matrix:
+    native = adjacency.diagonal()
+    wanted = {
+        "add": native + 1.0,
+        "fill": np.where(native == 0, 1.0, native),
+        "keep": native,
+        "remove": np.zeros_like(native),
+    }[policy]
+    result = (adjacency + scipy.sparse.diags(wanted - native)).tocsr()
+    result.eliminate_zeros()
+    return result
+
+
+def _inverse_power(sums: np.ndarray, eta: float) -> np.ndarray:
+    degree = np.asarray(sums, dtype=np.float64).ravel()
+    return np.where(degree > 0, np.power(np.where(degree > 0, degree, 1.0), -eta), 0.0)

@@ -1,0 +1,67 @@
+"""Where the eigenvalues of a large symmetric matrix lie, without computing them all."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse
+import scipy.sparse.linalg
+from numpy.typing import NDArray
+
+#: Below this size all eigenvalues are cheaper than a Lanczos iteration.
+DENSE_LIMIT = 64
+
+
+def spectral_interval(matrix: scipy.sparse.csr_matrix) -> tuple[float, float]:
+    """[λ_min, λ_max] of a symmetric matrix by Lanczos, widened by 1e-6 of its length.
+
+    Lanczos approaches both ends from inside; the widening makes every eigenvalue lie within, and costs a Chebyshev
+    series on the interval nothing. Where Lanczos does not converge, Gershgorin's discs bound the spectrum.
+    """
+    n = matrix.shape[0]
+    if n <= DENSE_LIMIT:
+        eigenvalues = scipy.linalg.eigvalsh(matrix.toarray())
+        return float(eigenvalues[0]), float(eigenvalues[-1])
+    start = np.random.default_rng(0).standard_normal(n)
+    try:
+        low, high = (
+            float(scipy.sparse.linalg.eigsh(matrix, k=1, which=end, v0=start, tol=1e-8, return_eigenvectors=False)[0])
+            for end in ("SA", "LA")
+        )
+    except scipy.sparse.linalg.ArpackNoConvergence:
+        radius = np.asarray(abs(matrix).sum(axis=1)).ravel() - abs(matrix.diagonal())
+        return float((matrix.diagonal() - radius).min()), float((matrix.diagonal() + radius).max())
+    margin = 1e-6 * (high - low)
+    return low - margin, high + margin
+
+
+def spectral_density(
+    matrix: scipy.sparse.csr_matrix, interval: tuple[float, float], at: NDArray[np.float64], *, moments: int = 120
+) -> NDArray[np.float64]:
+    """Density of the eigenvalues of a symmetric matrix at the points `at`, by the kernel polynomial method.
+
+    ρ(y) = (w_0 + 2 Σ_m w_m μ_m T_m(y)) / (π √(1−y²)), y the point scaled from the interval to [−1, 1], μ_m the mean of
+    zᵀT_m(S)z over random sign vectors z, w_m Jackson's weights, which keep the series from ringing.
+    """
+    low, high = interval
+    centre, half = (high + low) / 2, max((high - low) / 2, 1e-12)
+    # The series is singular at both ends; a margin keeps the spectrum's own ends away from them.
+    half *= 1.02
+
+    def scaled(x: NDArray[np.float64]) -> NDArray[np.float64]:
+        return (matrix @ x - centre * x) / half
+
+    probes = np.random.default_rng(0).choice([-1.0, 1.0], size=(matrix.shape[0], 16))
+    mu = np.empty(moments)
+    previous, current = probes, scaled(probes)
+    mu[0], mu[1] = 1.0, np.mean(probes * current)
+    for m in range(2, moments):
+        previous, current = current, 2 * scaled(current) - previous
+        mu[m] = np.mean(probes * current)
+    m = np.arange(moments)
+    q = np.pi / (moments + 1)
+    jackson = ((moments - m + 1) * np.cos(q * m) + np.sin(q * m) / np.tan(q)) / (moments + 1)
+    y = np.clip((np.asarray(at) - centre) / half, -0.999999, 0.999999)
+    terms = np.cos(np.outer(np.arccos(y), m)) * jackson * mu
+    series = 2 * terms.sum(axis=1) - terms[:, 0]
+    return np.maximum(series, 0.0) / (np.pi * half * np.sqrt(1 - y**2))

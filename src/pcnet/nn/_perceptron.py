@@ -1,0 +1,198 @@
+"""Θ(X): the map from features to what is propagated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+
+from pcnet.errors import PcnetError
+from pcnet.graph import CSR
+from pcnet.nn._dropout import Draws, check_rate
+from pcnet.nn._runs import RunModule
+from pcnet.propagate import product
+
+Activation = Literal["relu"] | None
+Keep = NDArray[np.bool_] | None
+
+
+class Perceptron(RunModule):
+    """Θ(X) = W_L δ_L(σ(… W_1 δ_1(X) + b_1 …)) + b_L, δ_l dropout, σ the ReLU or nothing.
+
+    `weights[l]` is (d_l, d_{l+1}); with a leading axis of length R the module is R perceptrons side by side and maps to
+    (R, n, d_L). X is a dense (n, d_0) tensor or a `CSR`; of a sparse X only the non-zeros are dropped and multiplied.
+    """
+
+    per_run: ClassVar[tuple[str, ...]] = ("rates",)
+
+    def __init__(
+        self, widths: Sequence[int], dropout: Sequence[float] = (0.0, 0.0), activation: Activation = None
+    ) -> None:
+        super().__init__()
+        layers = list(zip(widths[:-1], widths[1:], strict=True))
+        for width in widths:
+            if width < 1:
+                raise PcnetError(f"A layer cannot be {width} wide; every width must be at least 1.")
+        for rate in dropout:
+            check_rate("dropout", rate)
+        if activation not in ("relu", None):
+            raise PcnetError(f"The activation can be 'relu' or None, not {activation!r}.")
+        self.activation = activation
+        #: rates[r][l]: dropout before layer l in run r.
+        self.rates: tuple[tuple[float, ...], ...] = (tuple(dropout[: len(layers)]),)
+        self.weights = nn.ParameterList([nn.Parameter(torch.empty(width_in, width)) for width_in, width in layers])
+        self.biases = nn.ParameterList([nn.Parameter(torch.empty(width)) for _, width in layers])
+        self.reset_parameters()
+
+    def reset_parameters(self, generator: torch.Generator | None = None) -> None:
+        """Uniform in ±1/√d_l, as `torch.nn.Linear` does."""
+        for weight, bias in zip(self.weights, self.biases, strict=True):
+            bound = weight.shape[-2] ** -0.5
+            for parameter in (weight, bias):
+                nn.init.uniform_(parameter, -bound, bound, generator=generator)
+
+    def forward(self, x: Tensor | CSR, draws: Draws | None = None) -> Tensor:
+        """Θ(X); dropout happens in training mode and takes its bits from `draws`."""
+        self._check_input(x)
+        stacked = self.runs is not None
+        weights, biases = ([p if stacked else p.unsqueeze(0) for p in group] for group in (self.weights, self.biases))
+        rates = self.rates
+        if not self.training:
+            if self.activation is None and not torch.is_grad_enabled():
+                z = _collapsed(x, weights, biases)
+                return z if stacked else z[0]
+            rates = tuple((0.0,) * len(weights) for _ in rates)
+        elif draws is None:
+            draws = Draws.from_torch(len(rates))
+        dense = None if isinstance(x, CSR) else x
+        z = _Perceptron.apply(dense, x, rates, draws, self.activation, *weights, *biases)
+        return z if stacked else z[0]
+
+    def _check_input(self, x: Tensor | CSR) -> None:
+        width = self.weights[0].shape[-2]
+        if len(x.shape) != 2 or x.shape[1] != width:
+            raise PcnetError(f"The features have shape {tuple(x.shape)}; the model expects (nodes, {width}).")
+
+
+def _collapsed(x: Tensor | CSR, weights: Sequence[Tensor], biases: Sequence[Tensor]) -> Tensor:
+    """Layers without a non-linearity are one matrix, as wide as the last of them: X (W_1 ⋯ W_L) + b."""
+    weight, bias = weights[0], biases[0].unsqueeze(1)
+    for following, offset in zip(weights[1:], biases[1:], strict=True):
+        weight, bias = weight @ following, bias @ following + offset.unsqueeze(1)
+    if not isinstance(x, CSR):
+        return x @ weight + bias
+    runs, width_in, width = weight.shape
+    columns = product(x, weight.permute(1, 0, 2).reshape(width_in, runs * width))
+    return (columns.view(-1, runs, width) + bias.permute(1, 0, 2)).permute(1, 0, 2)
+
+
+class _Perceptron(torch.autograd.Function):
+    """One run after the other, forwards and back.
+
+    A run's hidden layer fits in the processor's cache, those of all runs together do not; and each run's numbers are
+    the same whichever runs stand beside it.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        dense: Tensor | None,
+        x: Tensor | CSR,
+        rates: tuple[tuple[float, ...], ...],
+        draws: Draws | None,
+        activation: Activation,
+        *parameters: Tensor,
+    ) -> Tensor:
+        depth = len(parameters) // 2
+        weights, biases = parameters[:depth], parameters[depth:]
+        # Runs stand side by side in a row, which is how they are propagated.
+        out = weights[-1].new_empty(x.shape[0], len(rates), weights[-1].shape[-1]).permute(1, 0, 2)
+        tape: list[list[tuple[Keep, Tensor | None]]] = []
+        for run, run_rates in enumerate(rates):
+            records: list[tuple[Keep, Tensor | None]] = []
+            hidden: Tensor | None = None
+            for layer, rate in enumerate(run_rates):
+                weight, bias = weights[layer][run], biases[layer][run]
+                shape = (x.nnz,) if isinstance(x, CSR) and layer == 0 else (x.shape[0], weight.shape[0])
+                keep = draws.keep(run, shape, rate) if rate and draws is not None else None
+                scale = 1 / (1 - rate)
+                if hidden is None:
+                    records.append((keep, None))
+                    z = _input_product(x, keep, scale, weight)
+                else:
+                    _mask(hidden, keep)
+                    records.append((keep, hidden))
+                    z = _narrow_product(hidden, weight * scale)
+                z += bias
+                hidden = z.clamp_min_(0) if activation and layer < depth - 1 else z
+            out[run] = hidden
+            tape.append(records)
+        ctx.x, ctx.rates, ctx.activation, ctx.tape = x, rates, activation, tape
+        ctx.save_for_backward(*weights)
+        return out
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Any, ...]:
+        weights = ctx.saved_tensors
+        grad_weights = [torch.empty_like(weight) for weight in weights]
+        grad_biases = [weight.new_empty(weight.shape[0], weight.shape[2]) for weight in weights]
+        grad_x = torch.zeros_like(ctx.x) if ctx.needs_input_grad[0] else None
+        for run, run_rates in enumerate(ctx.rates):
+            g = grads[0][run].contiguous()
+            for layer in reversed(range(len(weights))):
+                scale = 1 / (1 - run_rates[layer])
+                keep, hidden = ctx.tape[run][layer]
+                torch.sum(g, dim=0, out=grad_biases[layer][run])
+                if hidden is None:
+                    _input_product_transposed(ctx.x, keep, scale, g, out=grad_weights[layer][run])
+                    if grad_x is not None:
+                        grad_x += _mask(g @ (weights[layer][run].t() * scale), keep)
+                else:
+                    torch.mul((g.t() @ hidden).t(), scale, out=grad_weights[layer][run])
+                    g = g @ (weights[layer][run].t() * scale)
+                    # Where a ReLU was closed or a unit dropped, `hidden` is zero.
+                    _mask(g, (hidden > 0).numpy(force=True) if ctx.activation else keep)
+        return grad_x, None, None, None, None, *grad_weights, *grad_biases
+
+
+def _mask(x: Tensor, keep: Keep) -> Tensor:
+    """x ∘ keep, in place. NumPy multiplies floats by booleans several times faster than torch."""
+    if keep is None:
+        return x
+    if x.device.type == "cpu":
+        np.multiply(x.numpy(), keep, out=x.numpy())
+        return x
+    return x.mul_(torch.from_numpy(keep).to(x.device))
+
+
+def _dropped(values: Tensor, keep: Keep, scale: float) -> Tensor:
+    return values if keep is None else _mask(values * scale, keep)
+
+
+def _input_product(x: Tensor | CSR, keep: Keep, scale: float, weight: Tensor) -> Tensor:
+    """δ(X)·W."""
+    if isinstance(x, CSR):
+        return product(x, weight, _dropped(x.values, keep, scale))
+    return _dropped(x, keep, scale) @ weight
+
+
+def _input_product_transposed(x: Tensor | CSR, keep: Keep, scale: float, g: Tensor, out: Tensor) -> None:
+    """δ(X)ᵀ·g, with the transpose of a sparse X that was made once."""
+    if isinstance(x, CSR):
+        twin = None if keep is None else keep[x.to_transposed.numpy(force=True)]
+        out.copy_(product(x.transposed, g, _dropped(x.transposed.values, twin, scale)))
+    else:
+        torch.mm(_dropped(x, keep, scale).t(), g, out=out)
+
+
+def _narrow_product(x: Tensor, weight: Tensor) -> Tensor:
+    """x·W for few columns. On the CPU, torch multiplies the transposes several times faster than the factors."""
+    if x.device.type != "cpu":
+        return x @ weight
+    return (weight.t().contiguous() @ x.t()).t()

@@ -1,0 +1,81 @@
+"""Modules that stand for one run, or for many runs side by side."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import ClassVar, TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from pcnet.errors import PcnetError
+
+Module = TypeVar("Module", bound="RunModule")
+
+
+class RunModule(nn.Module):
+    """A module whose arithmetic also holds with a leading run axis on every parameter.
+
+    One run is the ordinary case: parameters have their usual shapes. `stack` puts R modules of the same shape side by
+    side (R the first axis of every parameter), `select` keeps some of the runs, `one` takes a single run out again.
+    Settings that may differ between runs are tuples with an entry for each run, named in `per_run`.
+    """
+
+    per_run: ClassVar[tuple[str, ...]] = ()
+    #: Number of runs side by side; None for an ordinary module.
+    runs: int | None = None
+
+    @classmethod
+    def stack(cls: type[Module], modules: Sequence[Module]) -> Module:
+        """R modules as one, shorter parameters padded with zeros."""
+        if any(module.runs is not None for module in modules):
+            raise PcnetError("Only single modules can be stacked; take the runs out with one() first.")
+        stacked = copy.deepcopy(modules[0])
+        trees = [list(module.modules()) for module in modules]
+        for place, part in enumerate(stacked.modules()):
+            twins = [tree[place] for tree in trees]
+            for name in part._parameters:
+                part._parameters[name] = nn.Parameter(_stack_padded([twin._parameters[name] for twin in twins]))
+            if isinstance(part, RunModule):
+                part.runs = len(modules)
+                for name in part.per_run:
+                    setattr(part, name, tuple(getattr(twin, name)[0] for twin in twins))
+                part.settings_changed()
+        return stacked
+
+    def select(self: Module, runs: Sequence[int]) -> Module:
+        """A stacked module with some of the runs only."""
+        return self._take(list(runs), len(runs))
+
+    def one(self: Module, run: int) -> Module:
+        """A single run as an ordinary module."""
+        return self._take(run, None)
+
+    def _take(self: Module, which: int | list[int], runs: int | None) -> Module:
+        if self.runs is None:
+            raise PcnetError("This module is a single run already.")
+        taken = copy.deepcopy(self)
+        indices = [which] if isinstance(which, int) else which
+        for part in taken.modules():
+            for name, parameter in part._parameters.items():
+                if parameter is not None:
+                    part._parameters[name] = nn.Parameter(parameter.detach()[which].clone())
+            if isinstance(part, RunModule):
+                part.runs = runs
+                for name in part.per_run:
+                    setattr(part, name, tuple(getattr(part, name)[index] for index in indices))
+                part.settings_changed()
+        return taken
+
+    def settings_changed(self) -> None:
+        """Called after the per-run settings were exchanged; rebuild what was derived from them."""
+
+
+def _stack_padded(tensors: Sequence[Tensor | None]) -> Tensor:
+    given = [tensor.detach() for tensor in tensors if tensor is not None]
+    shape = torch.Size(max(sizes) for sizes in zip(*(tensor.shape for tensor in given), strict=True))
+    stacked = given[0].new_zeros(len(given), *shape)
+    for run, tensor in enumerate(given):
+        stacked[(run, *(slice(size) for size in tensor.shape))] = tensor
+    return stacked

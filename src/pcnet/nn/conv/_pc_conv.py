@@ -1,0 +1,174 @@
+"""PC-Conv, the Poisson–Charlier graph convolution."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from torch import Tensor, nn
+
+from pcnet.errors import PcnetError
+from pcnet.graph import Operator, cached_operator
+from pcnet.nn._runs import RunModule
+from pcnet.polynomial import (
+    Basis,
+    Mode,
+    Powers,
+    charlier_matrix,
+    check_mode,
+    filter_warnings,
+    limit_expansion,
+    pc_response,
+    warn_once,
+)
+from pcnet.propagate import apply_polynomial
+
+
+@dataclass(frozen=True)
+class PCFilter:
+    """The fixed part of g(λ̃) = θ_0 + Σ_{k=1..K} θ_k Σ_{n=0..N} C_n(k,t) (−λ̃)^n / n!."""
+
+    K: int
+    N: int
+    t: float
+    p: float
+    identity: bool
+
+    def columns(self, matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The columns of B that θ multiplies."""
+        return matrix if self.identity else matrix[:, 1:]
+
+
+class PCConv(RunModule):
+    r"""Z = θ_0 X + Σ_{k=1..K} θ_k g_{k,t}(L̃) X, with L̃ = (p−1)I − (D+I)^-η (A+I) (D+I)^-η.
+
+    `mode="truncated"` is the layer of the paper: g_{k,t} is cut off after its N-th term. `mode="limit"` is what the
+    terms add up to, (I−L̃)^k e^{tL̃}, through a Chebyshev series on the true spectral interval; N plays no part there.
+    Either way it is one polynomial, and θ enters through its coefficients alone.
+
+    Args:
+        K: number of filters g_1 … g_K that are combined.
+        N: true order of the sum (n = 0..N); N sparse products forward and N back.
+        t: diffusion time of the heat kernel on the complementary graph; 0 removes it.
+        p: weight of a node itself in the complementary graph; p ≥ 2 keeps the energy of the paper non-negative.
+        eta: exponent of the degree normalisation; ½ is the usual one.
+        identity: whether the θ_0 term is there.
+        mode: "truncated" or "limit".
+        init: initial value of every θ.
+    """
+
+    per_run: ClassVar[tuple[str, ...]] = ("filters",)
+    theta: nn.Parameter
+
+    def __init__(
+        self,
+        K: int,
+        N: int,
+        t: float,
+        p: float = 2.0,
+        eta: float = 0.5,
+        identity: bool = True,
+        mode: Mode = "truncated",
+        init: float = 1.0,
+    ) -> None:
+        super().__init__()
+        if not np.isfinite([t, p, eta, init]).all():
+            raise PcnetError(f"t, p, eta and init must be finite numbers, not {t}, {p}, {eta} and {init}.")
+        if K < 1:
+            raise PcnetError(f"K = {K} leaves no filter to combine; take at least 1.")
+        check_mode(mode)
+        self.eta, self.mode, self.init = eta, mode, init
+        self.filters: tuple[PCFilter, ...] = (PCFilter(K, N, t, p, identity),)
+        self.theta = nn.Parameter(torch.empty(K + identity))
+        self.settings_changed()
+        self.reset_parameters()
+        warn_once(filter_warnings(K, N, t, p, identity, mode))
+
+    def reset_parameters(self) -> None:
+        """θ_k = init."""
+        nn.init.constant_(self.theta, self.init)
+
+    def settings_changed(self) -> None:
+        if self.runs is None and self.theta.shape != (self._parameters_of(0),):
+            self.theta = nn.Parameter(self.theta.detach()[: self._parameters_of(0)].clone())
+        if self.mode == "truncated":
+            shifts = tuple(f.p - 1 for f in self.filters)
+            self._basis: Basis = Powers(shifts[0] if len(set(shifts)) == 1 else shifts)
+            matrices = [f.columns(charlier_matrix(f.K, f.N, f.t)) for f in self.filters]
+            self.register_buffer("_matrix", _padded(matrices), persistent=False)
+
+    def _parameters_of(self, run: int) -> int:
+        return self.filters[run].K + self.filters[run].identity
+
+    def forward(self, x: Tensor, edge_index: Tensor | Operator, edge_weight: Tensor | None = None) -> Tensor:
+        """Filter the columns of x, (n, d) or (R, n, d).
+
+        `edge_index` may be a 2 × E list of edges, a sparse adjacency tensor or an `Operator`. The operator of a list
+        is kept and found again by its content.
+        """
+        operator = self.operator(edge_index, x.shape[-2], edge_weight, x.dtype)
+        basis, matrix = self._expansion(operator)
+        # Coefficients are few and reach far: computed in double precision whatever the layer's own.
+        coefficients = (matrix * self.theta.double().unsqueeze(-2)).sum(dim=-1).to(x.dtype)
+        return apply_polynomial(operator, x, coefficients, basis)
+
+    def operator(
+        self, edges: Tensor | Operator, num_nodes: int, edge_weight: Tensor | None, dtype: torch.dtype
+    ) -> Operator:
+        """The graph's S = Ã_η, whatever form the edges come in."""
+        if isinstance(edges, Operator):
+            if edges.eta != self.eta:
+                raise PcnetError(f"The operator has eta = {edges.eta}, the layer {self.eta}; build it with the layer's.")
+            return edges.to(dtype)
+        if edges.layout != torch.strided:
+            coo = edges.to_sparse_coo().coalesce()
+            # Row i of an adjacency matrix gathers from its columns: those are the sources.
+            edges, edge_weight = coo.indices().flip(0), coo.values()
+        return cached_operator(edges, num_nodes, edge_weight, eta=self.eta, dtype=dtype)
+
+    def _expansion(self, operator: Operator) -> tuple[Basis, Tensor]:
+        if self.mode == "truncated":
+            matrix = self._matrix
+        else:
+            self._basis, matrix = _limit_family(self.filters, operator.interval)
+            matrix = matrix.to(self.theta.device)
+        return self._basis, matrix if self.runs is not None else matrix[0]
+
+    def response(self, lam: ArrayLike) -> NDArray[np.float64]:
+        """g(λ̃) at eigenvalues λ̃ of L̃; of a stacked layer, one row for each run."""
+        theta = self.theta.detach().double().cpu().numpy()
+        rows = theta[None] if self.runs is None else theta
+        responses = [
+            pc_response(lam, row[: f.K + f.identity], f.N, f.t, identity=f.identity, mode=self.mode)
+            for row, f in zip(rows, self.filters, strict=True)
+        ]
+        return responses[0] if self.runs is None else np.stack(responses)
+
+    def extra_repr(self) -> str:
+        if self.runs is not None:
+            return f"{self.runs} runs, eta={self.eta:g}, mode={self.mode!r}"
+        f = self.filters[0]
+        return (
+            f"K={f.K}, N={f.N}, t={f.t:g}, p={f.p:g}, eta={self.eta:g}, identity={f.identity}, mode={self.mode!r}"
+        )
+
+
+@lru_cache(maxsize=32)
+def _limit_family(filters: tuple[PCFilter, ...], interval: tuple[float, float]) -> tuple[Basis, Tensor]:
+    expansions = [limit_expansion(f.K, f.t, f.p, interval) for f in filters]
+    matrices = [f.columns(matrix) for f, (_, matrix) in zip(filters, expansions, strict=True)]
+    return expansions[0][0], _padded(matrices)
+
+
+def _padded(matrices: Sequence[NDArray[np.float64]]) -> Tensor:
+    """Matrices as one (R, rows, columns) tensor; missing rows and columns are terms that are not there."""
+    rows, columns = (max(matrix.shape[axis] for matrix in matrices) for axis in (0, 1))
+    padded = np.zeros((len(matrices), rows, columns))
+    for into, matrix in zip(padded, matrices, strict=True):
+        into[: matrix.shape[0], : matrix.shape[1]] = matrix
+    return torch.from_numpy(padded)

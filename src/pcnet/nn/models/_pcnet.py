@@ -1,0 +1,130 @@
+"""PCNet: features to classes, then PC-Conv."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, fields
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from pcnet.graph import CSR, Graph, Operator
+from pcnet.nn._dropout import Draws, check_rate, dropout
+from pcnet.nn._perceptron import Activation, Perceptron
+from pcnet.nn._runs import RunModule
+from pcnet.nn.conv import PCConv
+from pcnet.polynomial import Mode
+
+
+class PCNet(RunModule):
+    """Z = PCConv(δ(Θ(X))): the logits of every node; softmax and loss are the caller's.
+
+    Θ is two linear layers with dropout before each, without a ReLU between them in the published model
+    (`activation="relu"` puts it there), or with `hidden_channels=None` a single linear layer (PCNet-Lin).
+
+    Args:
+        in_channels: number of features.
+        hidden_channels: width of the hidden layer, or None for PCNet-Lin.
+        out_channels: number of classes.
+        K, N, t, p, eta, identity, mode, init: see `PCConv`.
+        activation: "relu" or None.
+        drop_in: dropout rate on the features (of sparse ones, on their non-zeros).
+        drop_hidden: dropout rate between the two layers.
+        drop_prop: dropout rate before the propagation.
+    """
+
+    per_run: ClassVar[tuple[str, ...]] = ("drop_prop",)
+
+    def __init__(
+        self,
+        in_channels: int,
+        hidden_channels: int | None,
+        out_channels: int,
+        *,
+        K: int = 4,
+        N: int = 4,
+        t: float = 0.5,
+        p: float = 2.0,
+        eta: float = 0.5,
+        identity: bool = True,
+        mode: Mode = "truncated",
+        init: float = 1.0,
+        activation: Activation = None,
+        drop_in: float = 0.0,
+        drop_hidden: float = 0.0,
+        drop_prop: float = 0.0,
+    ) -> None:
+        super().__init__()
+        check_rate("drop_prop", drop_prop)
+        widths = [in_channels, out_channels] if hidden_channels is None else [in_channels, hidden_channels, out_channels]
+        self.transform = Perceptron(widths, dropout=(drop_in, drop_hidden), activation=activation)
+        self.conv = PCConv(K, N, t, p, eta, identity=identity, mode=mode, init=init)
+        self.drop_prop: tuple[float, ...] = (drop_prop,)
+        #: Where dropout takes its bits from; None lets `torch.manual_seed` govern them.
+        self.draws: Draws | None = None
+
+    def reset_parameters(self, generator: torch.Generator | None = None) -> None:
+        self.transform.reset_parameters(generator)
+        self.conv.reset_parameters()
+
+    def forward(
+        self, x: Tensor | CSR, edge_index: Tensor | Operator, edge_weight: Tensor | None = None
+    ) -> Tensor:
+        """Logits (n, classes), or (R, n, classes) for a stack of runs. x may be dense, torch-sparse or a `CSR`."""
+        if isinstance(x, Tensor) and x.layout != torch.strided:
+            x = CSR.from_torch(x)
+        draws = self.draws
+        if self.training and draws is None:
+            draws = Draws.from_torch(self.runs or 1)
+        h = self.transform(x, draws)
+        if self.training and draws is not None:
+            h = dropout(h if self.runs else h.unsqueeze(0), self.drop_prop, draws).view_as(h)
+        return self.conv(h, edge_index, edge_weight)
+
+    def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
+        """Parameters by the names under which learning rates and decays are given."""
+        names = ("first", "second")[: len(self.transform.weights)]
+        layers = zip(names, self.transform.weights, self.transform.biases, strict=True)
+        return {"theta": [self.conv.theta]} | {name: [weight, bias] for name, weight, bias in layers}
+
+
+@dataclass(frozen=True)
+class PCNetSettings:
+    """What defines a PCNet apart from its weights; the arguments of `PCNet` under the same names."""
+
+    hidden: int | None = 64
+    K: int = 4
+    N: int = 4
+    t: float = 0.5
+    p: float = 2.0
+    eta: float = 0.5
+    identity: bool = True
+    mode: Mode = "truncated"
+    init: float = 1.0
+    activation: Activation = None
+    drop_in: float = 0.0
+    drop_hidden: float = 0.0
+    drop_prop: float = 0.0
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Parameter groups that take a learning rate and a decay of their own."""
+        return ("first", "theta") if self.hidden is None else ("first", "theta", "second")
+
+    @property
+    def batch_key(self) -> Hashable:
+        """Runs whose keys agree can be trained side by side."""
+        return PCNet, self.hidden, self.eta, self.mode, self.activation
+
+    def build(self, in_channels: int, out_channels: int, seed: int | None = None) -> PCNet:
+        """A PCNet with fresh weights, the same ones for the same seed."""
+        arguments = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "hidden"}
+        model = PCNet(in_channels, self.hidden, out_channels, **arguments)
+        if seed is not None:
+            model.reset_parameters(torch.Generator().manual_seed(seed))
+        return model
+
+    def operator(self, graph: Graph, *, device: torch.device | str = "cpu") -> Operator:
+        """The operator that this model propagates with."""
+        return Operator.from_graph(graph, eta=self.eta, device=device)

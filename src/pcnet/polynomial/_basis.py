@@ -1,0 +1,174 @@
+"""Polynomial bases given by three-term recurrences: what a sweep of matrix products needs to know."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pcnet.errors import PcnetError
+from pcnet.polynomial._check import FloatArray, finite_array, finite_interval, finite_number, whole_number
+
+
+class Basis(ABC):
+    """Polynomials with P_0 = 1, P_1(s) = a_0 s + b_0 and P_{n+1}(s) = (a_n s + b_n) P_n(s) − c_n P_{n−1}(s).
+
+    c_0 multiplies nothing and is 0. A basis may differ between G groups of columns, each of which is filtered
+    on its own; then every coefficient array has a leading axis of length G. Bases are hashable values.
+    """
+
+    @abstractmethod
+    def recurrence(self, order: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """The coefficients a, b, c of the steps 0..order−1, each (order,), or (G, order) for G groups."""
+
+    def evaluate(self, s: ArrayLike, order: int) -> FloatArray:
+        """P_0(s), …, P_order(s): (order+1, *s.shape), or (G, order+1, *s.shape) for G groups."""
+        s = np.asarray(s, dtype=np.float64)
+        a, b, c = (step.reshape(*step.shape, *(1,) * s.ndim) for step in self.recurrence(order))
+        groups = a.shape[: a.ndim - s.ndim - 1]
+        # The order comes first while it is stepped along, so that P[n] is one plain index.
+        a, b, c = (np.moveaxis(step, len(groups), 0) for step in (a, b, c))
+        P = np.ones((order + 1, *groups, *s.shape))
+        if order >= 1:
+            P[1] = a[0] * s + b[0]
+        for n in range(1, order):
+            P[n + 1] = (a[n] * s + b[n]) * P[n] - c[n] * P[n - 1]
+        return np.moveaxis(P, 0, len(groups))
+
+
+@dataclass(frozen=True)
+class Powers(Basis):
+    """P_n(s) = (s − shift)^n, with one shift for all columns or a tuple of one shift per column group.
+
+    `Powers(p − 1)` is PC-Conv's basis, because (−L̃)^n = (S − (p−1)I)^n.
+    """
+
+    shift: float | tuple[float, ...] = 0.0
+
+    def __post_init__(self) -> None:
+        shift: float | tuple[float, ...]
+        if isinstance(self.shift, Iterable):
+            shift = tuple(finite_number("Each shift of Powers", each) for each in self.shift)
+            if not shift:
+                raise PcnetError(
+                    "Powers needs at least one shift; give a number, or one number per column group."
+                )
+        else:
+            shift = finite_number("The shift of Powers", self.shift)
+        object.__setattr__(self, "shift", shift)
+
+    def recurrence(self, order: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+        order = whole_number("order", order)
+        b = np.repeat(-np.asarray(self.shift, dtype=np.float64)[..., None], order, axis=-1)
+        return np.ones_like(b), b, np.zeros_like(b)
+
+
+@dataclass(frozen=True)
+class Chebyshev(Basis):
+    """P_n(s) = T_n(y), y = (2s − high − low)/(high − low): first kind, moved from [−1, 1] to [low, high]."""
+
+    low: float = -1.0
+    high: float = 1.0
+
+    def __post_init__(self) -> None:
+        low, high = finite_interval("The interval of Chebyshev", (self.low, self.high))
+        object.__setattr__(self, "low", low)
+        object.__setattr__(self, "high", high)
+
+    def recurrence(self, order: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+        order = whole_number("order", order)
+        # T_1 = y and T_{n+1} = 2y T_n − T_{n−1}.
+        times_y, minus = np.full(order, 2.0), np.ones(order)
+        times_y[:1], minus[:1] = 1.0, 0.0
+        width = self.high - self.low
+        return times_y * 2 / width, -times_y * (self.high + self.low) / width, minus
+
+
+@dataclass(frozen=True)
+class Jacobi(Basis):
+    """P_n(s) = P_n^{(a,b)}(s), orthogonal on [−1, 1] under (1−s)^a (1+s)^b; a, b > −1."""
+
+    a: float
+    b: float
+
+    def __post_init__(self) -> None:
+        for name in ("a", "b"):
+            value = finite_number(f"{name} of Jacobi", getattr(self, name))
+            if value <= -1:
+                raise PcnetError(
+                    f"{name} of Jacobi must be above -1, not {value:g}: the weight is not integrable."
+                )
+            object.__setattr__(self, name, value)
+
+    def recurrence(self, order: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+        order = whole_number("order", order)
+        a, b = self.a, self.b
+        # The general step divides by n+a+b+1 and 2n+a+b: positive from n = 1 on, possibly zero at n = 0.
+        n = np.arange(1.0, order)
+        q = 2 * n + a + b
+        norm = 2 * (n + 1) * (n + a + b + 1)
+        slope = (q + 1) * (q + 2) / norm
+        offset = (a**2 - b**2) * (q + 1) / (norm * q)
+        back = 2 * (n + a) * (n + b) * (q + 2) / (norm * q)
+        first = ((a + b + 2) / 2, (a - b) / 2, 0.0)
+        slope, offset, back = (
+            np.concatenate([[start], rest])[:order]
+            for start, rest in zip(first, (slope, offset, back), strict=True)
+        )
+        return slope, offset, back
+
+
+@dataclass(frozen=True)
+class Recurrence(Basis):
+    """Any other basis, by its own a, b and c; it reaches the order that they have entries for."""
+
+    a: tuple[float, ...]
+    b: tuple[float, ...]
+    c: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        for name in ("a", "b", "c"):
+            values = finite_array(f"{name} of Recurrence", getattr(self, name))
+            if values.ndim != 1:
+                raise PcnetError(f"{name} of Recurrence must be one flat list of numbers.")
+            object.__setattr__(self, name, tuple(values.tolist()))
+        if not len(self.a) == len(self.b) == len(self.c):
+            lengths = f"{len(self.a)}, {len(self.b)} and {len(self.c)}"
+            raise PcnetError(f"a, b and c of Recurrence must have one entry per step each, not {lengths}.")
+
+    def recurrence(self, order: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+        order = whole_number("order", order)
+        if order > len(self.a):
+            raise PcnetError(
+                f"This Recurrence has {len(self.a)} steps, so its order cannot be {order}; extend a, b, c."
+            )
+        a, b, c = (np.array(steps[:order], dtype=np.float64) for steps in (self.a, self.b, self.c))
+        return a, b, c
+
+
+def evaluate_polynomial(coefficients: ArrayLike, basis: Basis, s: ArrayLike) -> FloatArray:
+    """Σ_n c_n P_n(s) at every point of s.
+
+    Args:
+        coefficients: c, (N+1,), or (G, N+1) with one row per column group.
+        basis: the polynomials P_n.
+        s: points of any shape.
+
+    Returns:
+        An array of shape s.shape, or (G, *s.shape) where the coefficients or the basis have groups.
+    """
+    c, s = np.asarray(coefficients, dtype=np.float64), np.asarray(s, dtype=np.float64)
+    if c.ndim not in (1, 2) or c.shape[-1] == 0:
+        raise PcnetError(
+            f"coefficients must be (N+1,) or (G, N+1) with N at least 0, not of shape {c.shape}."
+        )
+    P = basis.evaluate(s.ravel(), c.shape[-1] - 1)
+    if c.ndim == 2 and P.ndim == 3 and len(c) != len(P):
+        raise PcnetError(
+            f"coefficients have {len(c)} groups but the basis has {len(P)}; give one row per group."
+        )
+    values: FloatArray = np.einsum("...n,...ns->...s", c, P)
+    return values.reshape((*values.shape[:-1], *s.shape))

@@ -1,0 +1,68 @@
+"""Checks shared by this room: each returns the value in its plain type or says what to change."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pcnet.errors import PcnetError
+
+FloatArray = NDArray[np.float64]
+
+
+def whole_number(name: str, value: Any, least: int = 0) -> int:
+    """`value` as an int that is at least `least`."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise PcnetError(f"{name} must be a whole number, not {value!r}.") from None
+    if number < least:
+        raise PcnetError(f"{name} must be at least {least}, not {number}.")
+    return number
+
+
+def finite_number(name: str, value: Any) -> float:
+    """`value` as a finite float."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise PcnetError(f"{name} must be one number, not {value!r}.") from None
+    if not math.isfinite(number):
+        raise PcnetError(f"{name} must be finite, not {number}.")
+    return number
+
+
+def positive_number(name: str, value: Any) -> float:
+    """`value` as a finite float above zero."""
+    number = finite_number(name, value)
+    if number <= 0:
+        raise PcnetError(f"{name} must be above 0, not {number:g}.")
+    return number
+
+
+def finite_array(name: str, values: Any) -> FloatArray:
+    """`values` as a float64 array without NaN or infinity."""
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise PcnetError(f"{name} must hold numbers only, not {values!r}.") from None
+    if not np.isfinite(array).all():
+        raise PcnetError(f"{name} must be finite; drop its NaN and infinite entries.")
+    return array
+
+
+def finite_interval(name: str, ends: Sequence[float], *, may_be_a_point: bool = False) -> tuple[float, float]:
+    """`ends` as (low, high) with low < high, or low = high where a single point makes sense."""
+    try:
+        low, high = ends
+    except (TypeError, ValueError):
+        raise PcnetError(f"{name} must be a pair (low, high), not {ends!r}.") from None
+    low, high = finite_number(f"{name}'s low end", low), finite_number(f"{name}'s high end", high)
+    if low > high or (low == high and not may_be_a_point):
+        raise PcnetError(f"{name} must have its low end below its high end, not ({low:g}, {high:g}).")
+    return low, high

@@ -1,0 +1,26 @@
+"""Sparse matrix times dense columns."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from pcnet.graph import CSR
+
+
+def product(matrix: CSR, x: Tensor, values: Tensor | None = None) -> Tensor:
+    """M·x, or with `values` the product of a matrix that has them in the places of M's entries.
+
+    On the CPU a sum-mode embedding bag is this product and two to three times faster than the compressed-row kernel
+    that `@` calls. Each column of its result depends on that column alone, to the bit: a run sees the same numbers
+    whichever other runs are trained beside it.
+    """
+    values = matrix.values if values is None else values
+    if x.device.type == "cpu" and x.dtype == torch.float32:
+        return torch.embedding_bag(
+            x.contiguous(), matrix.col, matrix.crow, False, 0, False, values, include_last_offset=True
+        )[0]
+    # The fields are known to be consistent: checking them at every product would cost as much as the product.
+    return (
+        torch.sparse_csr_tensor(matrix.crow, matrix.col, values, matrix.shape, check_invariants=False) @ x.contiguous()
+    )

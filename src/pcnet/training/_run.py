@@ -1,0 +1,98 @@
+"""What goes into a run, and what comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from pcnet.data import Split
+from pcnet.nn import PCNetSettings, RunModule
+from pcnet.training._settings import TrainingSettings
+
+
+@dataclass(frozen=True, eq=False)
+class Targets:
+    """The labels that training may know: those of the training and the validation nodes.
+
+    The labels of test nodes are not in here, and nothing in this room takes a `Split`'s labels from anywhere else.
+    """
+
+    train: Tensor
+    train_labels: Tensor
+    val: Tensor
+    val_labels: Tensor
+
+    @staticmethod
+    def from_split(split: Split) -> Targets:
+        return Targets(split.train, split.labels[split.train], split.val, split.labels[split.val])
+
+    @property
+    def num_classes(self) -> int:
+        return int(self.train_labels.max()) + 1
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """Settings, targets and a seed: everything that the outcome depends on besides the graph."""
+
+    model: PCNetSettings
+    training: TrainingSettings
+    targets: Targets
+    seed: int
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """A trained run: its model and logits at the best epoch, and its validation history."""
+
+    model: RunModule
+    logits: Tensor
+    best_epoch: int
+    val_loss: NDArray[np.float64]
+    val_accuracy: NDArray[np.float64]
+
+    @property
+    def epochs(self) -> int:
+        """Number of epochs trained, the ones after the best included."""
+        return len(self.val_loss)
+
+    @property
+    def diverged(self) -> bool:
+        """Whether no epoch had a finite validation loss."""
+        return self.best_epoch < 0
+
+
+class StackedLabels:
+    """Some nodes of each run and their labels, laid end to end: rows node·R + run of an (n, R, C) block of logits."""
+
+    def __init__(self, nodes: Sequence[Tensor], labels: Sequence[Tensor], device: torch.device | str) -> None:
+        runs = len(nodes)
+        self.counts = np.array([len(ids) for ids in nodes])
+        self.run = np.repeat(np.arange(runs), self.counts)
+        self.rows = torch.cat([ids * runs + run for run, ids in enumerate(nodes)]).to(device)
+        self.labels = torch.cat(list(labels)).to(device)
+        self.weight = torch.from_numpy(1.0 / self.counts[self.run]).float().to(device)
+
+    def losses(self, logits: Tensor) -> Tensor:
+        """−log softmax at the label, one number for each node of each run."""
+        return torch.nn.functional.cross_entropy(self._pick(logits), self.labels, reduction="none")
+
+    def mean_loss(self, logits: Tensor) -> Tensor:
+        """Σ_runs of the mean loss: its gradient is each run's own."""
+        return self.losses(logits) @ self.weight
+
+    def scores(self, logits: Tensor) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Mean loss and accuracy of each run, summed in node order so that neighbours do not change the rounding."""
+        picked = self._pick(logits)
+        losses = torch.nn.functional.cross_entropy(picked, self.labels, reduction="none").double().cpu().numpy()
+        correct = (picked.argmax(dim=1) == self.labels).double().cpu().numpy()
+        loss, accuracy = (np.bincount(self.run, weights=each) / self.counts for each in (losses, correct))
+        return loss, accuracy
+
+    def _pick(self, logits: Tensor) -> Tensor:
+        return logits.permute(1, 0, 2).reshape(-1, logits.shape[2]).index_select(0, self.rows)

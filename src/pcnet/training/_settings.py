@@ -1,0 +1,69 @@
+"""How a run is trained: optimiser, stopping, choice of the epoch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+from pcnet.errors import PcnetError, close_match
+
+Optimizer = Literal["adam", "adamw"]
+Stopping = Literal["window", "patience", "none"]
+Selection = Literal["val_loss", "val_accuracy"]
+
+#: Name under which one value serves every parameter group.
+ALL = "all"
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """Full-batch training of one run.
+
+    `lr` and `wd` map parameter groups to learning rates and weight decays; the name "all" serves groups that are not
+    listed. Stopping, with w = `patience`: "window" stops at an epoch e > w (counted from 0) whose validation loss is
+    above the mean of the w losses before it; "patience" stops after w epochs in a row without a better one; "none"
+    trains all `epochs`. The weights kept are those of the epoch with the strictly lowest validation loss, or with the
+    highest validation accuracy (the latest of equals).
+    """
+
+    lr: Mapping[str, float] = field(default_factory=lambda: {ALL: 0.01})
+    wd: Mapping[str, float] = field(default_factory=lambda: {ALL: 5e-4})
+    optimizer: Optimizer = "adam"
+    epochs: int = 1000
+    stopping: Stopping = "window"
+    patience: int = 200
+    select: Selection = "val_loss"
+
+    def __post_init__(self) -> None:
+        for name, known in (("optimizer", Optimizer), ("stopping", Stopping), ("select", Selection)):
+            value = getattr(self, name)
+            if value not in get_args(known):
+                choices = ", ".join(get_args(known))
+                raise PcnetError(f"{name} cannot be '{value}'; choose from {choices}.{close_match(value, get_args(known))}")
+        for name in ("epochs", "patience"):
+            if getattr(self, name) < 1:
+                raise PcnetError(f"{name} must be at least 1, not {getattr(self, name)}.")
+        for name, rates in (("lr", self.lr), ("wd", self.wd)):
+            for group, rate in rates.items():
+                if not (math.isfinite(rate) and rate >= 0):
+                    raise PcnetError(f"{name}.{group} = {rate} must be a finite number of at least 0.")
+
+    def check_groups(self, groups: tuple[str, ...]) -> None:
+        """Refuse rates for parameter groups that the model does not have, and groups without a rate."""
+        for name, rates in (("lr", self.lr), ("wd", self.wd)):
+            for group in rates:
+                if group not in (*groups, ALL):
+                    known = ", ".join(groups)
+                    raise PcnetError(f"There is no parameter group '{group}' for {name}; this model has {known}.")
+            for group in groups:
+                rate_of(rates, group)
+
+
+def rate_of(rates: Mapping[str, float], group: str) -> float:
+    """The rate of a parameter group."""
+    rate: Any = rates.get(group, rates.get(ALL))
+    if rate is None:
+        raise PcnetError(f"No rate is given for the parameters '{group}'; name it, or give one for '{ALL}'.")
+    return float(rate)

@@ -1,0 +1,156 @@
+"""Train any number of runs on one graph."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol
+
+import torch
+
+from pcnet.errors import PcnetError
+from pcnet.graph import CSR, Graph, Operator
+from pcnet.training._block import Block
+from pcnet.training._checkpoint import Checkpoint, fingerprint
+from pcnet.training._run import Outcome, Run
+
+#: Seconds between two checkpoints of a block.
+CHECKPOINT_INTERVAL = 10.0
+
+
+class Reporter(Protocol):
+    """Is told how far a training has come; called from several threads."""
+
+    def advance(self, epochs: int) -> None:
+        """So many more epochs of single runs are done, or will not be needed."""
+
+
+def available_threads() -> int:
+    """Processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def train(
+    graph: Graph,
+    runs: Sequence[Run],
+    *,
+    threads: int | None = None,
+    device: torch.device | str = "cpu",
+    reporter: Reporter | None = None,
+    checkpoint: str | Path | None = None,
+    resume: bool = False,
+) -> list[Outcome]:
+    """Train every run; outcomes come in the order of the runs.
+
+    Runs that allow it are trained side by side in blocks. On the CPU each of `threads` workers takes a block of its own
+    and computes it on one core: workers never wait for each other inside a product, so a busy neighbour slows a training
+    in proportion and no more. Neither the number of threads nor the division into blocks changes a bit of the outcome.
+
+    With `checkpoint`, a folder, the state is written there every few seconds; `resume=True` continues from it and ends
+    with the same bits as a training that was never disturbed. Test labels are no argument of this function.
+    """
+    if not runs:
+        raise PcnetError("There is nothing to train; give at least one run.")
+    threads = available_threads() if threads is None else threads
+    if threads < 1:
+        raise PcnetError(f"threads must be at least 1, not {threads}.")
+    num_classes = max(run.targets.num_classes for run in runs)
+    for run in runs:
+        run.training.check_groups(run.model.groups)
+        _check_targets(run, graph.num_nodes)
+    x = graph.x.to(torch.device(device))
+    operators: dict[Hashable, Operator] = {}
+    for run in runs:
+        if run.model.batch_key not in operators:
+            operators[run.model.batch_key] = run.model.operator(graph, device=device)
+    plan = _divide(runs, threads if torch.device(device).type == "cpu" else 1)
+    store = Checkpoint(checkpoint) if checkpoint is not None else None
+    if store is not None:
+        plan = store.plan(fingerprint(x, list(operators.values()), runs), plan, resume)
+    interrupted = threading.Event()
+
+    def work(number: int) -> list[Outcome]:
+        members = [runs[index] for index in plan[number]]
+        block = Block(x, operators[members[0].model.batch_key], members, num_classes)
+        if store is not None:
+            store.load(number, block)
+            _report(reporter, sum(block.progress.epochs))
+        _train_block(block, number, store, reporter, interrupted)
+        return block.outcomes()
+
+    with _one_core_each(), ThreadPoolExecutor(max_workers=threads) as pool:
+        futures = [pool.submit(work, number) for number in range(len(plan))]
+        try:
+            while wait(futures, timeout=0.2, return_when="FIRST_EXCEPTION").not_done:
+                if any(future.done() and future.exception() for future in futures):
+                    break
+        finally:
+            interrupted.set()
+    by_run: dict[int, Outcome] = {}
+    for members, future in zip(plan, futures, strict=True):
+        by_run |= dict(zip(members, future.result(), strict=True))
+    return [by_run[index] for index in range(len(runs))]
+
+
+def _train_block(
+    block: Block, number: int, store: Checkpoint | None, reporter: Reporter | None, interrupted: threading.Event
+) -> None:
+    saved = time.monotonic()
+    while block.going and not interrupted.is_set():
+        going = len(block.going)
+        for run in block.epoch():
+            _report(reporter, block.runs[run].training.epochs - block.next_epoch)
+        _report(reporter, going)
+        if store is not None and time.monotonic() - saved > CHECKPOINT_INTERVAL:
+            store.save(number, block)
+            saved = time.monotonic()
+    if store is not None:
+        store.save(number, block)
+
+
+def _report(reporter: Reporter | None, epochs: int) -> None:
+    if reporter is not None:
+        reporter.advance(int(epochs))
+
+
+def _divide(runs: Sequence[Run], workers: int) -> list[list[int]]:
+    """Runs that can be trained side by side, divided evenly among the workers."""
+    alike: dict[Hashable, list[int]] = defaultdict(list)
+    for index, run in enumerate(runs):
+        alike[run.model.batch_key].append(index)
+    blocks = []
+    for members in alike.values():
+        parts = min(workers, len(members))
+        bounds = [len(members) * part // parts for part in range(parts + 1)]
+        blocks += [members[start:stop] for start, stop in zip(bounds, bounds[1:], strict=False)]
+    return blocks
+
+
+def _check_targets(run: Run, num_nodes: int) -> None:
+    for name in ("train", "val"):
+        nodes, labels = getattr(run.targets, name), getattr(run.targets, f"{name}_labels")
+        if len(nodes) == 0:
+            raise PcnetError(f"The split has no {name} node; every run needs at least one.")
+        if int(nodes.min()) < 0 or int(nodes.max()) >= num_nodes:
+            raise PcnetError(f"A {name} node of the split is not in the graph, whose ids run from 0 to {num_nodes - 1}.")
+        if int(labels.min()) < 0:
+            raise PcnetError(f"A {name} node of the split has no label; leave unlabelled nodes out of splits.")
+        if int(labels.max()) >= run.targets.num_classes:
+            raise PcnetError(f"Class {int(labels.max())} has {name} nodes but no training node; add one or drop it.")
+
+
+@contextmanager
+def _one_core_each() -> Iterator[None]:
+    """Let every worker compute on its own core: threads inside products collapse beside a busy process."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
