@@ -74,12 +74,17 @@ def test_generating_function(gamma, t, lam):
     assert total == pytest.approx((1 - lam) ** gamma * np.exp(t * lam), rel=1e-10)
 
 
-def test_equals_laguerre():
-    """C_n(γ,t) = n! L_n^{(γ−n)}(t), with SciPy's Laguerre polynomials."""
+def test_equals_laguerre_and_tricomi():
+    """C_n(γ,t) = n! L_n^{(γ−n)}(t) = (−1)^n U(−n, γ−n+1, t); SciPy's Laguerre needs γ − n > −1."""
     gamma, t = np.linspace(0.3, 9.3, 7)[:, None], np.linspace(0.1, 4, 5)
     for n in range(9):
-        expected = factorial(n) * scipy.special.eval_genlaguerre(n, gamma - n, t)
-        np.testing.assert_allclose(poisson_charlier(n, gamma, t), expected, rtol=1e-9, atol=1e-9)
+        got = poisson_charlier(n, gamma, t)
+        np.testing.assert_allclose(
+            got, (-1) ** n * scipy.special.hyperu(-n, gamma - n + 1, t), rtol=1e-9, atol=1e-9
+        )
+        allowed = gamma[:, 0] > n - 1
+        laguerre = scipy.special.eval_genlaguerre(n, gamma[allowed] - n, t)
+        np.testing.assert_allclose(got[allowed], factorial(n) * laguerre, rtol=1e-9, atol=1e-9)
 
 
 def test_orthogonal_under_the_poisson_distribution():

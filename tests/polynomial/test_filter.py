@@ -55,12 +55,12 @@ def test_limit_filter_by_hand():
 def test_truncated_tends_to_the_limit(k, t):
     """Beyond λ̃ = 1 too, and without round-off taking over at high order."""
     limit = limit_filter(LAM, k, t)
-    errors = [
-        np.abs(truncated_filter(LAM, k, N, t) - limit).max() / np.abs(limit).max() for N in (4, 12, 24, 60)
-    ]
-    assert errors[0] > errors[1] > errors[2]
-    assert errors[2] < 1e-3
-    assert errors[3] < 1e-10
+    scale = np.abs(limit).max()
+    errors = [np.abs(truncated_filter(LAM, k, N, t) - limit).max() / scale for N in (12, 24, 40, 60)]
+    assert errors[0] > errors[1]
+    assert errors[1] < 0.02
+    assert errors[2] < 1e-9
+    assert errors[3] < 1e-14
 
 
 def test_time_zero_stops_at_order_k():

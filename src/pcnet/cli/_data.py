@@ -37,7 +37,7 @@ def list_datasets(data: DataOption = None, json_file: JsonOption = None) -> None
     rows = [_facts(dataset, data) for dataset in CATALOGUE.values()]
     if _to_stdout(rows, json_file):
         return
-    table = Table(title="Datasets (edges: undirected, with native loops)", box=SIMPLE)
+    table = Table(title="Datasets (edges: undirected, with native loops)", box=SIMPLE, padding=(0, 1, 0, 0))
     table.add_column("name", no_wrap=True)
     for column in ("nodes", "edges", "features", "classes", "homophily"):
         table.add_column(column, justify="right")

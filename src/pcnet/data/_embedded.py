@@ -51,7 +51,7 @@ def unpack(stored: dict[str, np.ndarray]) -> Raw:
 
 def read_embedded() -> Raw:
     """The embedded CiteSeer, as `read_planetoid` reads it from raw files."""
-    with reading(PATH), np.load(PATH, allow_pickle=False) as stored:
+    with reading(PATH), PATH.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
         return unpack(dict(stored))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
@@ -65,7 +66,7 @@ def make_split(data: Graph, protocol: str, seed: int) -> Split:
 
 
 def _drawn(labels: Tensor, protocol: str, seed: int) -> Split:
-    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed <= MAX_SEED:
+    if not _whole(seed) or not 0 <= seed <= MAX_SEED:
         raise PcnetError(f"The seed of a split must be an integer from 0 to {MAX_SEED}, not {seed}.")
     y = labels.numpy()
     labelled = np.flatnonzero(y >= 0)
@@ -94,7 +95,7 @@ def _drawn(labels: Tensor, protocol: str, seed: int) -> Split:
     if quota.test is not None:
         test = random.choice(test, quota.test, replace=False)
     split = Split(
-        torch.from_numpy(train), torch.from_numpy(val), torch.from_numpy(test), labels, protocol, seed
+        torch.from_numpy(train), torch.from_numpy(val), torch.from_numpy(test), labels, protocol, int(seed)
     )
     small = [int(y[ids[0]]) for ids in members if len(ids) < quota.per_class]
     if not small:
@@ -112,10 +113,10 @@ def _fixed(data: Graph, labels: Tensor, number: int) -> Split:
             f"{data.name} has no fixed splits here; `pcnet data get` fetches those of a named dataset, "
             "and graphs without any need another protocol."
         )
-    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < count:
+    if not _whole(number) or not 0 <= number < count:
         raise PcnetError(f"{data.name} has the fixed splits 0 to {count - 1}; there is no split {number}.")
     train, val, test = (ids[labels[ids] >= 0] for ids in data.fixed_splits[number])
-    split = Split(train, val, test, labels, FIXED, number, published=True)
+    split = Split(train, val, test, labels, FIXED, int(number), published=True)
     covered, labelled = sum(split.sizes), int((labels >= 0).sum())
     notes = _share_notes(split, (48, 32, 20))
     if covered < labelled:
@@ -124,6 +125,10 @@ def _fixed(data: Graph, labels: Tensor, number: int) -> Split:
     if absent:
         notes.append(f"There is no train node in class {absent[0]}, as published.")
     return split.with_notes(*notes)
+
+
+def _whole(number: object) -> bool:
+    return isinstance(number, Integral) and not isinstance(number, bool)
 
 
 def _share_notes(split: Split, nominal: tuple[float, float, float] | None) -> list[str]:

@@ -7,6 +7,7 @@ import socket
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.client import HTTPException
 from pathlib import Path, PurePosixPath
 from urllib.parse import quote
 
@@ -20,7 +21,7 @@ _TIMEOUT_SECONDS = 30.0
 
 def cache_folder() -> Path:
     """`$PCNET_CACHE`, or `~/.cache/pcnet`: the only place this package downloads into."""
-    return Path(os.environ.get("PCNET_CACHE") or Path.home() / ".cache" / "pcnet")
+    return Path(os.environ.get("PCNET_CACHE") or "~/.cache/pcnet").expanduser()
 
 
 def data_folder(root: str | Path | None) -> Path | None:
@@ -28,10 +29,11 @@ def data_folder(root: str | Path | None) -> Path | None:
     named = root or os.environ.get("PCNET_DATA")
     if not named:
         return None
-    if not Path(named).is_dir():
+    folder = Path(named).expanduser()
+    if not folder.is_dir():
         origin = "" if root else " (from PCNET_DATA)"
         raise PcnetError(f"There is no data folder {named}{origin}; name an existing folder of raw datasets.")
-    return Path(named)
+    return folder
 
 
 def find(dataset: Dataset, root: str | Path | None = None) -> Path | None:
@@ -65,8 +67,8 @@ def fetch(dataset: Dataset, root: str | Path | None = None) -> Path:
             for file in (*dataset.files, *dataset.split_files):
                 if dataset.path_in(cache, file) is None:
                     _fetch_file(dataset, file, cache, Path(temporary))
-    except OSError as error:  # URLError and timeouts are OSErrors too
-        reason = getattr(error, "reason", None) or error.strerror or error
+    except (OSError, HTTPException) as error:  # URLError and timeouts are OSErrors too
+        reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or error
         raise PcnetError(_how_to_get(dataset, root, str(reason))) from error
     return cache
 
@@ -118,8 +120,12 @@ def _folders(root: str | Path | None) -> list[Path]:
 
 def _how_to_get(dataset: Dataset, root: str | Path | None, reason: str) -> str:
     folder = data_folder(root)
-    missing = [file for file in dataset.files if folder is None or dataset.path_in(folder, file) is None]
-    parent = PurePosixPath(missing[0]).parent if missing else PurePosixPath(dataset.folder)
+    lacking = [
+        [file for file in files if folder is None or dataset.path_in(folder, file) is None]
+        for files in (dataset.files, dataset.split_files)
+    ]
+    missing = lacking[0] or lacking[1]
+    parent = PurePosixPath(missing[0]).parent
     names = ", ".join(PurePosixPath(file).name for file in missing)
     place = f"{folder}/{parent}" if folder else f"{parent} under a folder named by PCNET_DATA or --data"
     return (

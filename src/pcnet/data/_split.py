@@ -14,6 +14,7 @@ from torch import Tensor
 from pcnet.errors import PcnetError
 
 PARTS = ("train", "val", "test")
+_INTEGER = {torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64}
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,23 +65,24 @@ class Split:
 
 def _integers(what: str, values: Any) -> Tensor:
     tensor = torch.as_tensor(values).cpu()
-    if tensor.ndim != 1 or tensor.is_floating_point() or tensor.is_complex():
+    if tensor.ndim != 1 or tensor.dtype not in _INTEGER:
         raise PcnetError(
             f"{what} must be one list of integers, not {tensor.dtype} of shape {tuple(tensor.shape)}."
         )
-    return tensor if tensor.dtype == torch.bool else tensor.to(torch.int64)
+    return tensor.to(torch.int64)
 
 
 def _ids(part: str, values: Any, labels: Tensor) -> Tensor:
-    ids = _integers(part, values) if len(values) else torch.zeros(0, dtype=torch.int64)
-    n = len(labels)
-    if ids.dtype == torch.bool:
-        if len(ids) != n:
-            raise PcnetError(f"The {part} mask has {len(ids)} entries for {n} nodes; give one per node.")
-        ids = ids.nonzero().flatten()
-    ids = ids.sort().values
-    if len(ids) == 0:
+    values, n = torch.as_tensor(values), len(labels)
+    if values.dtype == torch.bool:
+        if values.shape != (n,):
+            raise PcnetError(
+                f"The {part} mask has {values.numel()} entries for {n} nodes; give one per node."
+            )
+        values = values.nonzero().flatten()
+    if values.numel() == 0:
         raise PcnetError(f"The {part} set is empty; every split needs training, validation and test nodes.")
+    ids = _integers(part, values).sort().values
     if ids[0] < 0 or ids[-1] >= n:
         wrong = int(ids[0]) if ids[0] < 0 else int(ids[-1])
         raise PcnetError(f"The {part} set names node {wrong}; node ids run from 0 to {n - 1}.")

@@ -47,7 +47,8 @@ def read_mask_splits(paths: Sequence[Path], num_nodes: int) -> list[Ids]:
     """The node ids in the three masks of each `.npz` file. The masks need not cover all nodes."""
     splits = []
     for path in paths:
-        with reading(path), np.load(path, allow_pickle=False) as stored:
+        # Opened here, because NumPy leaves a damaged archive open.
+        with reading(path), path.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
             masks = [np.asarray(stored[f"{part}_mask"], dtype=bool) for part in ("train", "val", "test")]
             if any(mask.shape != (num_nodes,) for mask in masks):
                 raise damaged(path, f"masks of shape {masks[0].shape} for {num_nodes} nodes")

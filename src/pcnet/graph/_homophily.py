@@ -1,8 +1,8 @@
 """How much the links of a graph agree with its classes: five measures of homophily.
 
 All of them see the graph as undirected, without weights, each edge once, and only edges between labelled
-nodes. A self loop counts as one edge (of degree two) inside its node's class, as in the statistics that papers
-print; `loops=False` leaves loops out.
+nodes. A self loop counts as one edge (of degree two) inside its node's class, as in the statistics of most
+papers; `loops=False` leaves loops out.
 
 Except for `node_homophily` everything follows from the class mixing matrix M: M_kl is the number of edge ends
 of class k whose other end is of class l, so M is symmetric and sums to 2|E|, and D_k = Σ_l M_kl is the total

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -33,7 +34,7 @@ class Draws:
         Torch draws one number for each element and compares it; here one 64-bit draw decides four elements, and
         NumPy compares 16-bit integers ten times faster than torch. The generator leaves Python's lock while it draws.
         """
-        count = int(np.prod(shape))
+        count = math.prod(shape)
         words = self._generators[run].integers(0, 2**64, size=(count + 3) // 4, dtype=np.uint64)
         return (words.view(np.uint16)[:count] >= round(rate * 65536)).reshape(shape)
 

@@ -83,7 +83,7 @@ def _collapsed(x: Tensor | CSR, weights: Sequence[Tensor], biases: Sequence[Tens
     """Layers without a non-linearity are one matrix, as wide as the last of them: X (W_1 ⋯ W_L) + b."""
     weight, bias = weights[0], biases[0].unsqueeze(1)
     for following, offset in zip(weights[1:], biases[1:], strict=True):
-        weight, bias = weight @ following, bias @ following + offset.unsqueeze(1)
+        weight, bias = _narrow_product(weight, following), bias @ following + offset.unsqueeze(1)
     if not isinstance(x, CSR):
         return x @ weight + bias
     runs, width_in, width = weight.shape
@@ -195,4 +195,4 @@ def _narrow_product(x: Tensor, weight: Tensor) -> Tensor:
     """x·W for few columns. On the CPU, torch multiplies the transposes several times faster than the factors."""
     if x.device.type != "cpu":
         return x @ weight
-    return (weight.t().contiguous() @ x.t()).t()
+    return (weight.mT.contiguous() @ x.mT).mT

@@ -142,7 +142,7 @@ def _check_targets(run: Run, num_nodes: int) -> None:
         if int(labels.min()) < 0:
             raise PcnetError(f"A {name} node of the split has no label; leave unlabelled nodes out of splits.")
         if int(labels.max()) >= run.targets.num_classes:
-            raise PcnetError(f"Class {int(labels.max())} has {name} nodes but no training node; add one or drop it.")
+            raise PcnetError(f"A {name} node has class {int(labels.max())}, but there are {run.targets.num_classes} classes.")
 
 
 @contextmanager

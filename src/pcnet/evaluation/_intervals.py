@@ -1,0 +1,43 @@
+"""A mean over runs and how far it can be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pcnet.errors import PcnetError
+
+RESAMPLES = 1000
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Mean of the runs, 95 % bootstrap interval of that mean, and standard deviation between runs (n − 1)."""
+
+    mean: float
+    ci95: tuple[float, float]
+    std: float
+    per_run: tuple[float, ...]
+
+    @property
+    def half_width(self) -> float:
+        """The larger half of the interval: the ± of the spectral literature."""
+        return max(self.mean - self.ci95[0], self.ci95[1] - self.mean)
+
+    def as_dict(self) -> dict[str, object]:
+        return {"mean": self.mean, "ci95": list(self.ci95), "std": self.std, "per_run": list(self.per_run)}
+
+
+def summarise(values: Sequence[float], *, resamples: int = RESAMPLES, seed: int = 0) -> Summary:
+    """Mean, the 2.5th and 97.5th percentile of the means of resampled runs, and the standard deviation."""
+    runs = np.asarray(values, dtype=np.float64)
+    if runs.ndim != 1 or len(runs) == 0:
+        raise PcnetError("A summary needs at least one value.")
+    if not np.isfinite(runs).all():
+        raise PcnetError("A run has a score that is no finite number; leave it out or find out why.")
+    drawn = np.random.default_rng(seed).integers(0, len(runs), size=(resamples, len(runs)))
+    low, high = np.percentile(runs[drawn].mean(axis=1), [2.5, 97.5])
+    std = float(runs.std(ddof=1)) if len(runs) > 1 else 0.0
+    return Summary(float(runs.mean()), (float(low), float(high)), std, tuple(runs.tolist()))
