@@ -1,0 +1,65 @@
+"""The command line: one file a command."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import Annotated
+
+import typer
+
+import pcnet
+from pcnet.cli import _data
+from pcnet.cli._train import train
+from pcnet.errors import PcnetError
+
+app = typer.Typer(
+    help="Classify the nodes of a graph, whatever its homophily: PC-Conv and PCNet.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("train")(train)
+app.add_typer(_data.app, name="data")
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and leave.", is_eager=True)] = False,
+) -> None:
+    if version:
+        typer.echo(f"pcnet {pcnet.__version__}")
+        raise typer.Exit
+
+
+def main() -> None:
+    """Run a command; what is wrong with its input is one sentence on standard error and exit code 2."""
+    warnings.showwarning = _show_warning
+    try:
+        code = app(standalone_mode=False)
+    except PcnetError as error:
+        _fail(str(error), 2)
+    except (KeyboardInterrupt, typer.Abort):
+        _fail("Interrupted.", 130)
+    except BrokenPipeError:
+        # The reader of our output has gone, as in `pcnet data list | head`.
+        sys.stderr.close()
+        sys.exit(141)
+    except Exception as error:
+        # Typer's own complaints about arguments are exceptions that can word themselves.
+        wording = getattr(error, "format_message", None)
+        if wording is None:
+            raise
+        _fail(wording(), 2)
+    else:
+        sys.exit(code or 0)
+
+
+def _fail(sentence: str, code: int) -> None:
+    print(f"pcnet: {sentence}", file=sys.stderr)
+    sys.exit(code)
+
+
+def _show_warning(message: Warning | str, *_: object) -> None:
+    print(f"note: {message}", file=sys.stderr)

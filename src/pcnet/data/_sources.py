@@ -79,7 +79,7 @@ def _fetch_file(dataset: Dataset, file: str, cache: Path, temporary: Path) -> No
     name = PurePosixPath(file).name
     url = _url(dataset, file)
     with _socket_timeout():
-        downloaded = Path(download_url(url, str(temporary), filename=name))
+        downloaded = Path(download_url(url, str(temporary), log=False, filename=name))
     expected = checksums().get(file)
     if expected is not None and sha256(downloaded) != expected:
         raise PcnetError(f"{url} is not the file this package knows as {file} (its checksum differs).")

@@ -4,6 +4,6 @@ from pcnet.nn._dropout import Draws
 from pcnet.nn._perceptron import Perceptron
 from pcnet.nn._runs import RunModule
 from pcnet.nn.conv import PCConv
-from pcnet.nn.models import PCNet, PCNetSettings
+from pcnet.nn.models import PCNet, PCNetSettings, load_model, save_model
 
-__all__ = ["Draws", "PCConv", "PCNet", "PCNetSettings", "Perceptron", "RunModule"]
+__all__ = ["Draws", "PCConv", "PCNet", "PCNetSettings", "Perceptron", "RunModule", "load_model", "save_model"]

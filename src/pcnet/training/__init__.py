@@ -1,7 +1,8 @@
 """Runs: how they are optimised, stopped, scored and kept."""
 
+from pcnet.training._checkpoint import clear_checkpoint
 from pcnet.training._run import Outcome, Run, Targets
 from pcnet.training._settings import TrainingSettings
 from pcnet.training._train import Reporter, available_threads, train
 
-__all__ = ["Outcome", "Reporter", "Run", "Targets", "TrainingSettings", "available_threads", "train"]
+__all__ = ["Outcome", "Reporter", "Run", "Targets", "TrainingSettings", "available_threads", "clear_checkpoint", "train"]

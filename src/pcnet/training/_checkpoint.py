@@ -67,12 +67,14 @@ class Checkpoint:
         except (safetensors.SafetensorError, KeyError, ValueError, OSError) as error:
             raise PcnetError(f"The checkpoint {path} is damaged ({error}); delete it and start anew.") from error
 
-    def clear(self) -> None:
-        """Remove the files of a training that is finished."""
-        for path in (*self.folder.glob("block-*.safetensors"), self.folder / "plan.json"):
-            path.unlink(missing_ok=True)
-        if self.folder.is_dir() and not any(self.folder.iterdir()):
-            self.folder.rmdir()
+
+def clear_checkpoint(folder: str | Path) -> None:
+    """Remove the files of a training that is finished, and the folder with them."""
+    folder = Path(folder)
+    for path in (*folder.glob("block-*.safetensors"), folder / "plan.json"):
+        path.unlink(missing_ok=True)
+    if folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
 
 
 def fingerprint(x: torch.Tensor | CSR, operators: Sequence[Operator], runs: Sequence[Run]) -> str:

@@ -1,0 +1,86 @@
+"""The folder that a training leaves behind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pcnet._files import write_json
+from pcnet.errors import PcnetError
+from pcnet.experiments import Experiment, Result
+from pcnet.graph import Graph
+from pcnet.nn import save_model
+from pcnet.report import plot_response
+from pcnet.training import clear_checkpoint
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """settings.json, splits.json, models/, response.png and, written last, metrics.json.
+
+    While a training goes on there is only `checkpoint/`, from which it can be resumed.
+    """
+
+    path: Path
+
+    @staticmethod
+    def open(path: Path | None, experiment: Experiment, resume: bool) -> RunFolder:
+        """Make the folder, or find the one to resume in."""
+        if path is None:
+            if resume:
+                raise PcnetError("--resume needs --out, the folder of the interrupted training.")
+            path = _unused(Path("runs") / f"{experiment.dataset}-{experiment.preset}".replace(", ", "-"))
+        folder = RunFolder(path)
+        if resume and not folder.checkpoint.is_dir():
+            raise PcnetError(f"There is no interrupted training in {path}; leave out --resume to start one.")
+        try:
+            if not resume and path.exists() and any(path.iterdir()):
+                raise PcnetError(f"The folder {path} is not empty; name another one, or resume its training with --resume.")
+            folder.checkpoint.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise PcnetError(f"Cannot write to the folder {path}: {error.strerror}. Choose another with --out.") from error
+        return folder
+
+    @property
+    def checkpoint(self) -> Path:
+        return self.path / "checkpoint"
+
+    def discard_if_empty(self) -> None:
+        """After an error, leave nothing but what can be resumed."""
+        for folder in (self.checkpoint, self.path):
+            if folder.is_dir() and not any(folder.iterdir()):
+                folder.rmdir()
+
+    def write(self, graph: Graph, result: Result, summary: dict[str, Any]) -> None:
+        """Write the results, then drop the checkpoint."""
+        experiment = result.experiment
+        write_json(
+            self.path / "settings.json",
+            {key: summary[key] for key in ("dataset", "preset", "settings", "versions")},
+        )
+        write_json(
+            self.path / "splits.json",
+            [
+                {"protocol": split.protocol, "seed": split.seed, "hash": split.hash, "sizes": list(split.sizes)}
+                for split in result.splits
+            ],
+        )
+        for seed, outcome in zip(experiment.seeds, result.outcomes, strict=True):
+            save_model(outcome.model, experiment.model, self.path / "models" / f"seed-{seed}")
+        convs = [outcome.model.conv for outcome in result.outcomes]
+        title = f"PCNet on {experiment.dataset} ({experiment.preset}), {len(convs)} runs"
+        plot_response(convs, experiment.model.operator(graph), self.path / "response.png", title=title)
+        metrics = {part: {name: s.as_dict() for name, s in getattr(result, part).items()} for part in ("test", "val")}
+        details = {**metrics, "epochs": summary["epochs"], "best_epochs": [o.best_epoch for o in result.outcomes]}
+        write_json(self.path / "metrics.json", {**details, "seconds": result.seconds})
+        clear_checkpoint(self.checkpoint)
+
+
+def _unused(path: Path) -> Path:
+    number = 1
+    candidate = path
+    while candidate.exists():
+        number += 1
+        candidate = path.with_name(f"{path.name}-{number}")
+    return candidate

@@ -1,0 +1,77 @@
+"""From an experiment to scored runs."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from pcnet.data import FIXED, Split, make_split
+from pcnet.errors import PcnetError
+from pcnet.evaluation import Summary, scores, summarise
+from pcnet.experiments._presets import Experiment
+from pcnet.graph import Graph
+from pcnet.training import Outcome, Reporter, Run, Targets, train
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """The runs of an experiment and their scores in percent, by metric."""
+
+    experiment: Experiment
+    splits: list[Split]
+    outcomes: list[Outcome]
+    test: dict[str, Summary]
+    val: dict[str, Summary]
+    seconds: float
+
+    @property
+    def notes(self) -> list[str]:
+        """What the splits have to say, each sentence once."""
+        return list(dict.fromkeys(note for split in self.splits for note in split.notes))
+
+
+def run_experiment(
+    graph: Graph,
+    experiment: Experiment,
+    *,
+    threads: int | None = None,
+    device: torch.device | str = "cpu",
+    reporter: Reporter | None = None,
+    checkpoint: str | Path | None = None,
+    resume: bool = False,
+) -> Result:
+    """Split, train and only then score: training is handed no test label."""
+    splits = [_split(graph, experiment.protocol, seed) for seed in experiment.seeds]
+    runs = [
+        Run(experiment.model, experiment.training, Targets.from_split(split), seed)
+        for split, seed in zip(splits, experiment.seeds, strict=True)
+    ]
+    start = time.perf_counter()
+    outcomes = train(
+        graph, runs, threads=threads, device=device, reporter=reporter, checkpoint=checkpoint, resume=resume
+    )
+    seconds = time.perf_counter() - start
+    for seed, outcome in zip(experiment.seeds, outcomes, strict=True):
+        if outcome.diverged:
+            raise PcnetError(f"Training with seed {seed} diverged: no epoch had a finite loss. Lower the learning rates.")
+    return Result(
+        experiment, splits, outcomes, _summaries(outcomes, splits, "test"), _summaries(outcomes, splits, "val"), seconds
+    )
+
+
+def _split(graph: Graph, protocol: str, seed: int) -> Split:
+    # Fixed splits are numbered: seed i goes with split i, and starts over when there are more seeds than splits.
+    number = seed % len(graph.fixed_splits) if protocol == FIXED and graph.fixed_splits else seed
+    return make_split(graph, protocol, number)
+
+
+def _summaries(outcomes: list[Outcome], splits: list[Split], part: str) -> dict[str, Summary]:
+    each = [
+        scores(outcome.logits, split.labels, getattr(split, part))
+        for outcome, split in zip(outcomes, splits, strict=True)
+    ]
+    shared = [metric for metric in each[0] if all(metric in run for run in each)]
+    return {metric: summarise([run[metric] for run in each]) for metric in shared}

@@ -1,0 +1,50 @@
+"""A trained model on disk: weights in safetensors, everything else in JSON, nothing that could run code."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+import safetensors
+import safetensors.torch
+
+from pcnet._files import read_json, write_atomically, write_json
+from pcnet.errors import PcnetError
+from pcnet.nn.models._pcnet import PCNet, PCNetSettings
+
+FORMAT = 1
+
+
+def save_model(model: PCNet, settings: PCNetSettings, path: str | Path) -> None:
+    """Write `path`.safetensors and `path`.json; the model can be loaded for any graph with the same features."""
+    path = Path(path)
+    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in model.state_dict().items()}
+    weights = model.transform.weights
+    description = {
+        "format": FORMAT,
+        "model": "PCNet",
+        "in_channels": weights[0].shape[0],
+        "out_channels": weights[-1].shape[1],
+        "settings": asdict(settings),
+    }
+    target = path.with_name(path.name + ".safetensors")
+    write_atomically(target, lambda file: safetensors.torch.save_file(tensors, file))
+    write_json(path.with_name(path.name + ".json"), description)
+
+
+def load_model(path: str | Path) -> tuple[PCNet, PCNetSettings]:
+    """Read what `save_model` wrote; the model comes in evaluation mode."""
+    path = Path(path)
+    description = read_json(path.with_name(path.name + ".json"))
+    weights = path.with_name(path.name + ".safetensors")
+    try:
+        if description["format"] > FORMAT:
+            raise PcnetError(f"{path}.json was written by a newer pcnet; update pcnet to read it.")
+        settings = PCNetSettings(**description["settings"])
+        model = settings.build(description["in_channels"], description["out_channels"])
+        model.load_state_dict(safetensors.torch.load_file(weights))
+    except FileNotFoundError as error:
+        raise PcnetError(f"There is no file {weights}; the weights of {path}.json are missing.") from error
+    except (KeyError, TypeError, RuntimeError, OSError, safetensors.SafetensorError) as error:
+        raise PcnetError(f"The model {path} is damaged ({error}); train or copy it again.") from error
+    return model.eval(), settings
