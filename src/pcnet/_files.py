@@ -12,18 +12,20 @@ from typing import Any
 from pcnet.errors import PcnetError
 
 
-def write_atomically(path: str | Path, write: Callable[[Path], None]) -> None:
+def write_atomically(path: str | Path, write: Callable[[Path], object]) -> None:
     """Let `write` fill a temporary file in the target's folder, then rename it onto `path`.
 
-    A special file such as `/dev/stdout` cannot be renamed onto and is written in place.
+    What is no regular file (a pipe, `/dev/stdout` even when redirected into one) is written in place. A link stays a
+    link: the file behind it is replaced.
     """
     path = Path(path)
     try:
-        if path.exists() and not path.is_file():
-            if path.is_dir():
-                raise PcnetError(f"Cannot write {path}: it is a folder; name a file.")
+        if path.is_dir():
+            raise PcnetError(f"Cannot write {path}: it is a folder; name a file.")
+        if _in_place(path):
             write(path)
             return
+        path = Path(os.path.realpath(path))
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
         os.close(handle)
@@ -38,6 +40,24 @@ def write_atomically(path: str | Path, write: Callable[[Path], None]) -> None:
         raise PcnetError(
             f"Cannot write {path}: {error.strerror or error}. Choose a writable place with enough space."
         ) from error
+
+
+def _in_place(path: Path) -> bool:
+    """Whether a rename would take the place of something that is more than a name."""
+    system = path.is_symlink() and path.absolute().parts[1:2] in (("dev",), ("proc",))
+    return path.exists() and (system or not path.is_file())
+
+
+def check_target(path: str | Path) -> None:
+    """Refuse a file that certainly cannot be written, before any work is done for it."""
+    path = Path(path)
+    if path.is_dir():
+        raise PcnetError(f"Cannot write {path}: it is a folder; name a file.")
+    above = next(folder for folder in path.absolute().parents if folder.exists())
+    if not above.is_dir():
+        raise PcnetError(f"Cannot write {path}: {above} is not a folder. Choose a writable place with enough space.")
+    if not os.access(path if _in_place(path) else above, os.W_OK):
+        raise PcnetError(f"Cannot write {path}: it is not permitted. Choose a writable place with enough space.")
 
 
 def write_text(path: str | Path, text: str) -> None:

@@ -17,9 +17,7 @@ def test_homophily_rises_with_phi():
     assert values[2] == pytest.approx(0.5, abs=0.03)
 
 
-@pytest.mark.parametrize(
-    ("classes", "degree", "phi"), [(2, 5.0, 1), (2, 5.0, -1), (4, 40.0, -0.75), (4, 12.0, 0.6)]
-)
+@pytest.mark.parametrize(("classes", "degree", "phi"), [(2, 5.0, 1), (2, 5.0, -1), (4, 40.0, -0.75), (4, 12.0, 0.6)])
 def test_expected_degree_and_homophily(classes, degree, phi):
     graph = csbm(3000, phi, classes=classes, features=5, average_degree=degree, seed=1)
     assert graph.edge_index.shape[1] / 3000 == pytest.approx(degree, rel=0.05)

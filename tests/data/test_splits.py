@@ -124,9 +124,7 @@ def test_fixed_citeseer_keeps_the_unlabelled_as_class_0(load):
 
 
 def test_fixed_splits_without_a_training_node_of_some_class_are_kept_and_say_so(load):
-    lacking = [
-        i for i in range(10) if any("no train node" in n for n in make_split(load("texas"), FIXED, i).notes)
-    ]
+    lacking = [i for i in range(10) if any("no train node" in n for n in make_split(load("texas"), FIXED, i).notes)]
     assert lacking == [0, 1, 2, 7]
 
 
@@ -149,9 +147,7 @@ def test_numpy_integers_are_seeds():
 
 
 def test_published_labels_are_named(load):
-    assert any(
-        "15 unlabelled nodes count as class 0" in n for n in make_split(load("citeseer"), DENSE, 0).notes
-    )
+    assert any("15 unlabelled nodes count as class 0" in n for n in make_split(load("citeseer"), DENSE, 0).notes)
     assert make_split(load("pubmed"), DENSE, 0).notes == ()
     assert any("46/20/33" in note for note in make_split(load("texas"), DENSE, 0).notes)
 

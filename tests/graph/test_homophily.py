@@ -55,10 +55,7 @@ def test_informativeness_is_mutual_information_over_entropy(graph):
     joint = (joint / joint.sum()).tolist()
     marginal = [sum(row) for row in joint]
     mutual = sum(
-        p * math.log(p / (marginal[a] * marginal[b]))
-        for a, row in enumerate(joint)
-        for b, p in enumerate(row)
-        if p
+        p * math.log(p / (marginal[a] * marginal[b])) for a, row in enumerate(joint) for b, p in enumerate(row) if p
     )
     entropy = -sum(p * math.log(p) for p in marginal)
     assert label_informativeness(graph) == pytest.approx(mutual / entropy, abs=1e-10)
@@ -97,9 +94,7 @@ def test_no_labelled_edge(measure):
         measure(graph)
 
 
-@pytest.mark.parametrize(
-    "measure", [edge_homophily, class_homophily, adjusted_homophily, label_informativeness]
-)
+@pytest.mark.parametrize("measure", [edge_homophily, class_homophily, adjusted_homophily, label_informativeness])
 def test_one_class(measure):
     graph = Graph(torch.tensor([[0], [1]]), torch.ones(3, 1), torch.tensor([0, 0, 0]))
     with pytest.raises(PcnetError, match="one class"):

@@ -62,9 +62,7 @@ def test_exchange_of_order_and_argument(n, k, t):
     assert left == right
     if t:
         got = poisson_charlier(n, k, float(t)) * (-float(t)) ** k
-        assert float(got) == pytest.approx(
-            float(left), rel=1e-9, abs=1e-9 * abs(float(t)) ** (n + k) + 1e-300
-        )
+        assert float(got) == pytest.approx(float(left), rel=1e-9, abs=1e-9 * abs(float(t)) ** (n + k) + 1e-300)
 
 
 @given(st.floats(-5, 8), st.floats(-3, 3), st.floats(-0.5, 0.5))
@@ -79,9 +77,7 @@ def test_equals_laguerre_and_tricomi():
     gamma, t = np.linspace(0.3, 9.3, 7)[:, None], np.linspace(0.1, 4, 5)
     for n in range(9):
         got = poisson_charlier(n, gamma, t)
-        np.testing.assert_allclose(
-            got, (-1) ** n * scipy.special.hyperu(-n, gamma - n + 1, t), rtol=1e-9, atol=1e-9
-        )
+        np.testing.assert_allclose(got, (-1) ** n * scipy.special.hyperu(-n, gamma - n + 1, t), rtol=1e-9, atol=1e-9)
         allowed = gamma[:, 0] > n - 1
         laguerre = scipy.special.eval_genlaguerre(n, gamma[allowed] - n, t)
         np.testing.assert_allclose(got[allowed], factorial(n) * laguerre, rtol=1e-9, atol=1e-9)
@@ -103,9 +99,7 @@ def test_shapes_and_types():
     assert poisson_charlier(4, np.arange(6)[:, None], [0.1, 0.2]).shape == (6, 2)
     # Whole and fractional γ in one array, each by its own route.
     mixed = poisson_charlier(9, [2.0, 2.5, 20.0], [0.3, 0.4, 0.5])
-    np.testing.assert_array_equal(
-        mixed, [poisson_charlier(9, g, t) for g, t in ((2, 0.3), (2.5, 0.4), (20, 0.5))]
-    )
+    np.testing.assert_array_equal(mixed, [poisson_charlier(9, g, t) for g, t in ((2, 0.3), (2.5, 0.4), (20, 0.5))])
 
 
 @pytest.mark.parametrize(("K", "N", "t"), [(0, 0, 1.0), (4, 4, 1.0), (6, 9, 0.0), (2, 60, 0.9), (12, 3, 3.7)])

@@ -76,9 +76,7 @@ def test_response_combines_the_family(mode, identity):
         "limit": lambda k: limit_filter(LAM, k, 0.8),
     }[mode]
     expected = identity * 0.7 - 1.2 * one(1) + 0.4 * one(2) + 2.0 * one(3)
-    np.testing.assert_allclose(
-        pc_response(LAM, theta, 5, 0.8, identity, mode), expected, rtol=1e-12, atol=1e-12
-    )
+    np.testing.assert_allclose(pc_response(LAM, theta, 5, 0.8, identity, mode), expected, rtol=1e-12, atol=1e-12)
     stacked = pc_response(LAM.reshape(1, -1), [theta, 2 * theta], 5, 0.8, identity, mode)
     np.testing.assert_allclose(stacked, np.stack([expected, 2 * expected])[:, None], rtol=1e-12, atol=1e-12)
 
@@ -118,9 +116,7 @@ def test_expansion_meets_its_tolerance(K, t, p, low, width):
     assert relative_error(K, t, p, basis, B) <= 2e-12
 
 
-@pytest.mark.parametrize(
-    ("t", "interval"), [(0.5, (-1, 1)), (2.0, (-0.8, 1)), (2.0, (-27, 27)), (3.0, (-50, 1))]
-)
+@pytest.mark.parametrize(("t", "interval"), [(0.5, (-1, 1)), (2.0, (-0.8, 1)), (2.0, (-27, 27)), (3.0, (-50, 1))])
 def test_expansion_wastes_no_order(t, interval):
     """Two rows fewer break the tolerance; a looser tolerance takes fewer rows."""
     basis, B = limit_expansion(6, t, 2.3, interval)

@@ -85,9 +85,7 @@ def test_taylor_series_of_the_heat_kernel(laplacian):
 
     def series(odd, even):
         power, fact = np.linalg.matrix_power, math.factorial
-        return sum(
-            power(odd, 2 * r + 1) / fact(2 * r + 1) + power(even, 2 * r) / fact(2 * r) for r in range(15)
-        )
+        return sum(power(odd, 2 * r + 1) / fact(2 * r + 1) + power(even, 2 * r) / fact(2 * r) for r in range(15))
 
     np.testing.assert_allclose(series(T * L, -T * L), kernel, rtol=1e-12, atol=1e-12)
     misprint = T * (P - 1) * np.eye(15) - S

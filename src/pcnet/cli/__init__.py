@@ -10,6 +10,7 @@ import typer
 
 import pcnet
 from pcnet.cli import _data
+from pcnet.cli._reproduce import reproduce
 from pcnet.cli._train import train
 from pcnet.errors import PcnetError
 
@@ -21,6 +22,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("train")(train)
+app.command("reproduce")(reproduce)
 app.add_typer(_data.app, name="data")
 
 
@@ -40,6 +42,8 @@ def main() -> None:
         code = app(standalone_mode=False)
     except PcnetError as error:
         _fail(str(error), 2)
+    except MemoryError:
+        _fail("There is not enough memory for that; take fewer runs, epochs or hidden units.", 2)
     except (KeyboardInterrupt, typer.Abort):
         _fail("Interrupted.", 130)
     except BrokenPipeError:
@@ -51,15 +55,16 @@ def main() -> None:
         wording = getattr(error, "format_message", None)
         if wording is None:
             raise
-        _fail(wording(), 2)
+        _fail(wording(), 2)  # empty where the help was shown instead
     else:
         sys.exit(code or 0)
 
 
 def _fail(sentence: str, code: int) -> None:
-    print(f"pcnet: {sentence}", file=sys.stderr)
+    if sentence:
+        print(f"pcnet: {sentence}", file=sys.stderr)
     sys.exit(code)
 
 
-def _show_warning(message: Warning | str, *_: object) -> None:
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
     print(f"note: {message}", file=sys.stderr)

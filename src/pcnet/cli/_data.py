@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,7 +10,7 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
-from pcnet._files import write_json
+from pcnet.cli._options import DataOption, JsonOption, emit_json
 from pcnet.data._catalogue import CATALOGUE, Dataset, checksums, dataset_named, sha256
 from pcnet.data._load import EMBEDDED
 from pcnet.data._sources import cache_folder, data_folder, fetch, find, find_splits
@@ -21,21 +20,14 @@ app = typer.Typer(help="List, fetch and verify the named datasets.", no_args_is_
 #: What `found` says of the dataset inside the package.
 PACKAGE = "package"
 
-DataOption = Annotated[
-    Path | None, typer.Option("--data", metavar="DIR", help="Folder of raw datasets (else $PCNET_DATA).")
-]
-JsonOption = Annotated[
-    str | None,
-    typer.Option("--json", metavar="FILE", help="Write the result as JSON; '-' is standard output."),
-]
-
 
 @app.command("list")
 def list_datasets(data: DataOption = None, json_file: JsonOption = None) -> None:
     """Show every named dataset, its size and homophily, and where it was found."""
     data_folder(data)
     rows = [_facts(dataset, data) for dataset in CATALOGUE.values()]
-    if _to_stdout(rows, json_file):
+    emit_json(json_file, rows)
+    if json_file == "-":
         return
     table = Table(title="Datasets (edges: undirected, with native loops)", box=SIMPLE, padding=(0, 1, 0, 0))
     table.add_column("name", no_wrap=True)
@@ -61,15 +53,14 @@ def get(
     folder = find(dataset, data)
     if folder is None or (dataset.split_files and not find_splits(dataset, data)):
         folder = fetch(dataset, data)
-    if not _to_stdout({"name": dataset.name, "found": str(folder)}, json_file):
+    emit_json(json_file, {"name": dataset.name, "found": str(folder)})
+    if json_file != "-":
         typer.echo(f"{dataset.name} is in {folder / dataset.folder}.")
 
 
 @app.command("verify")
 def verify(
-    names: Annotated[
-        list[str] | None, typer.Argument(help="Names; all datasets that were found by default.")
-    ] = None,
+    names: Annotated[list[str] | None, typer.Argument(help="Names; all datasets that were found by default.")] = None,
     data: DataOption = None,
     json_file: JsonOption = None,
 ) -> None:
@@ -78,7 +69,8 @@ def verify(
     if not chosen:
         chosen = [dataset for dataset in CATALOGUE.values() if find(dataset, data) is not None]
     rows = [row for dataset in chosen for row in _states(dataset, data)]
-    if not _to_stdout(rows, json_file):
+    emit_json(json_file, rows)
+    if json_file != "-":
         table = Table("file", "state", box=SIMPLE)
         for row in rows:
             table.add_row(row["file"], row["state"], style=None if row["state"] == "ok" else "bold")
@@ -116,13 +108,3 @@ def _states(dataset: Dataset, data: Path | None) -> list[dict[str, str]]:
             state = "ok" if sha256(path) == known else "changed"
         rows.append({"dataset": dataset.name, "folder": str(folder), "file": file, "state": state})
     return rows
-
-
-def _to_stdout(value: Any, json_file: str | None) -> bool:
-    """Write the JSON where it is wanted; true when it went to standard output, which is then full."""
-    if json_file == "-":
-        typer.echo(json.dumps(value, indent=2, allow_nan=False))
-        return True
-    if json_file is not None:
-        write_json(json_file, value)
-    return False

@@ -23,6 +23,8 @@ class RunFolder:
     """
 
     path: Path
+    #: Folders that did not exist before, the innermost first.
+    made: tuple[Path, ...] = ()
 
     @staticmethod
     def open(path: Path | None, experiment: Experiment, resume: bool) -> RunFolder:
@@ -36,19 +38,26 @@ class RunFolder:
             raise PcnetError(f"There is no interrupted training in {path}; leave out --resume to start one.")
         try:
             if not resume and path.exists() and any(path.iterdir()):
-                raise PcnetError(f"The folder {path} is not empty; name another one, or resume its training with --resume.")
+                raise PcnetError(
+                    f"The folder {path} is not empty; name another one, or resume its training with --resume."
+                )
+            made = tuple(place for place in (folder.checkpoint, *folder.checkpoint.parents) if not place.exists())
             folder.checkpoint.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise PcnetError(f"Cannot write to the folder {path}: {error.strerror}. Choose another with --out.") from error
-        return folder
+            raise PcnetError(
+                f"Cannot write to the folder {path}: {error.strerror}. Choose another with --out."
+            ) from error
+        return RunFolder(path, made)
 
     @property
     def checkpoint(self) -> Path:
         return self.path / "checkpoint"
 
-    def discard_if_empty(self) -> None:
-        """After an error, leave nothing but what can be resumed."""
-        for folder in (self.checkpoint, self.path):
+    def discard(self) -> None:
+        """After an error, leave nothing but what was there before and what can be resumed."""
+        if self.made and not any(self.checkpoint.glob("block-*.safetensors")):
+            clear_checkpoint(self.checkpoint)
+        for folder in self.made:
             if folder.is_dir() and not any(folder.iterdir()):
                 folder.rmdir()
 
@@ -62,7 +71,12 @@ class RunFolder:
         write_json(
             self.path / "splits.json",
             [
-                {"protocol": split.protocol, "seed": split.seed, "hash": split.hash, "sizes": list(split.sizes)}
+                {
+                    "protocol": split.protocol,
+                    "seed": split.seed,
+                    "hash": split.hash,
+                    "sizes": list(split.sizes),
+                }
                 for split in result.splits
             ],
         )
@@ -72,7 +86,11 @@ class RunFolder:
         title = f"PCNet on {experiment.dataset} ({experiment.preset}), {len(convs)} runs"
         plot_response(convs, experiment.model.operator(graph), self.path / "response.png", title=title)
         metrics = {part: {name: s.as_dict() for name, s in getattr(result, part).items()} for part in ("test", "val")}
-        details = {**metrics, "epochs": summary["epochs"], "best_epochs": [o.best_epoch for o in result.outcomes]}
+        details = {
+            **metrics,
+            "epochs": summary["epochs"],
+            "best_epochs": [o.best_epoch for o in result.outcomes],
+        }
         write_json(self.path / "metrics.json", {**details, "seconds": result.seconds})
         clear_checkpoint(self.checkpoint)
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
-import torch
 import typer
 from rich.box import SIMPLE
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from pcnet._files import write_json
+from pcnet._files import check_target
+from pcnet.cli._options import DataOption, DeviceOption, JsonOption, ThreadsOption, check_device, emit_json
+from pcnet.cli._progress import Bar
 from pcnet.cli._run_folder import RunFolder
 from pcnet.cli._versions import versions
 from pcnet.data import load_dataset
@@ -34,14 +32,14 @@ def train(
         typer.Option("--set", metavar="KEY=VALUE", help="Change a setting, as in --set t=0.5 --set lr.theta=0.01."),
     ] = None,
     seed: Annotated[int | None, typer.Option(help="First seed; the published seeds by default.")] = None,
-    threads: Annotated[int | None, typer.Option(help="Runs computed at the same time; all cores by default.")] = None,
-    device: Annotated[str, typer.Option(help="cpu, cuda or cuda:N.")] = "cpu",
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Run folder; a new one under runs/ by default.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue the interrupted training in --out.")] = False,
-    data: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of raw datasets (else $PCNET_DATA).")] = None,
-    json_file: Annotated[
-        str | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON; '-' is standard output.")
+    threads: ThreadsOption = None,
+    device: DeviceOption = "cpu",
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Run folder; a new one under runs/ by default.")
     ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the interrupted training in --out.")] = False,
+    data: DataOption = None,
+    json_file: JsonOption = None,
 ) -> None:
     """Train PCNet and compare it with the paper.
 
@@ -53,12 +51,16 @@ def train(
     experiment = experiment.with_overrides(assignments or []).with_runs(runs, seed)
     experiment.training.check_groups(experiment.model.groups)
     check_device(device)
+    if json_file not in (None, "-"):
+        check_target(json_file)
     graph = load_dataset(dataset, data)
+    # What is wrong with the model's settings is found out before anything is written.
+    experiment.model.build(graph.num_features, graph.num_classes)
     console = Console(stderr=json_file == "-")
     folder = RunFolder.open(out, experiment, resume)
     console.print(_headline(graph, experiment))
     try:
-        with Bar(experiment, Console(stderr=True)) as bar:
+        with Bar(experiment) as bar:
             result = run_experiment(
                 graph,
                 experiment,
@@ -71,7 +73,7 @@ def train(
     except KeyboardInterrupt:
         raise PcnetError(f"Interrupted; the same command with --resume --out {folder.path} continues it.") from None
     except BaseException:
-        folder.discard_if_empty()
+        folder.discard()
         raise
     summary = summary_of(result)
     folder.write(graph, result, summary)
@@ -79,10 +81,7 @@ def train(
     for note in (*graph.notes, *result.notes):
         console.print(f"note: {note}", style="dim", highlight=False)
     console.print(f"{result.seconds:.1f} s; everything is in {folder.path}", highlight=False)
-    if json_file == "-":
-        sys.stdout.write(json.dumps(summary, indent=2, allow_nan=False) + "\n")
-    elif json_file is not None:
-        write_json(json_file, summary)
+    emit_json(json_file, summary)
 
 
 def summary_of(result: Result) -> dict[str, Any]:
@@ -99,39 +98,6 @@ def summary_of(result: Result) -> dict[str, Any]:
         "seconds": result.seconds,
         "versions": versions(),
     }
-
-
-def check_device(device: str) -> None:
-    """Refuse a device that this machine does not have."""
-    try:
-        kind = torch.device(device)
-    except RuntimeError:
-        raise PcnetError(f"There is no device '{device}'; use cpu, cuda or cuda:N.") from None
-    if kind.type == "cuda" and not torch.cuda.is_available():
-        raise PcnetError("This machine has no CUDA device that torch can use; leave out --device or say cpu.")
-    if kind.type not in ("cpu", "cuda"):
-        raise PcnetError(f"pcnet does not run on '{kind.type}'; use cpu or cuda.")
-
-
-class Bar:
-    """A live progress bar over all epochs of all runs."""
-
-    def __init__(self, experiment: Experiment, console: Console) -> None:
-        columns = (TextColumn("training"), BarColumn(), MofNCompleteColumn(), TextColumn("epochs"), TimeRemainingColumn())
-        self._progress = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
-        self._total = experiment.training.epochs * len(experiment.seeds)
-        self._task = TaskID(0)
-
-    def __enter__(self) -> Bar:
-        self._progress.start()
-        self._task = self._progress.add_task("training", total=self._total)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._progress.stop()
-
-    def advance(self, epochs: int) -> None:
-        self._progress.advance(self._task, epochs)
 
 
 def _headline(graph: Graph, experiment: Experiment) -> str:
@@ -158,6 +124,10 @@ def _table(result: Result) -> Table:
             summary = result.test[metric]
             low, high = summary.ci95
             table.add_row(
-                label, f"{summary.mean:.2f}", f"[{low:.2f}, {high:.2f}]", f"{summary.std:.2f}", f"{summary.half_width:.2f}"
+                label,
+                f"{summary.mean:.2f}",
+                f"[{low:.2f}, {high:.2f}]",
+                f"{summary.std:.2f}",
+                f"{summary.half_width:.2f}",
             )
     return table

@@ -57,13 +57,9 @@ def csbm(
     )
 
 
-def _check(
-    n: int, phi: float, classes: int, features: int, average_degree: float, epsilon: float, seed: int
-) -> None:
+def _check(n: int, phi: float, classes: int, features: int, average_degree: float, epsilon: float, seed: int) -> None:
     if classes < 2 or n < 2 * classes:
-        raise PcnetError(
-            f"A block model needs two classes of two nodes at least, not {classes} classes on {n} nodes."
-        )
+        raise PcnetError(f"A block model needs two classes of two nodes at least, not {classes} classes on {n} nodes.")
     if features < 1:
         raise PcnetError(f"features = {features}, but a node needs at least one feature.")
     if not -1 <= phi <= 1:

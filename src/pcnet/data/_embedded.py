@@ -41,12 +41,8 @@ def unpack(stored: dict[str, np.ndarray]) -> Raw:
     y = stored["y"].astype(np.int64)
     start, degrees = _starts(stored["row_lengths"]), _starts(stored["degrees"])
     columns = _sums(stored["column_steps"], start)
-    x = scipy.sparse.csr_matrix(
-        (np.ones(len(columns)), columns, start), shape=(len(y), int(stored["num_features"]))
-    )
-    return Raw(
-        x, y, np.repeat(np.arange(len(y)), np.diff(degrees)), _sums(stored["neighbour_steps"], degrees)
-    )
+    x = scipy.sparse.csr_matrix((np.ones(len(columns)), columns, start), shape=(len(y), int(stored["num_features"])))
+    return Raw(x, y, np.repeat(np.arange(len(y)), np.diff(degrees)), _sums(stored["neighbour_steps"], degrees))
 
 
 def read_embedded() -> Raw:

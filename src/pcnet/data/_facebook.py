@@ -41,9 +41,7 @@ def read_object_splits(path: Path, num_nodes: int) -> list[Ids]:
     with reading(path):
         splits = []
         for split in stored:
-            train, val, test = (
-                np.sort(np.asarray(split[part], dtype=np.int64)) for part in ("train", "valid", "test")
-            )
+            train, val, test = (np.sort(np.asarray(split[part], dtype=np.int64)) for part in ("train", "valid", "test"))
             if any(ids.min() < 0 or ids.max() >= num_nodes for ids in (train, val, test)):
                 raise damaged(path, f"node ids beyond the graph's {num_nodes} nodes")
             splits.append((train, val, test))

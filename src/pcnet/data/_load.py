@@ -78,8 +78,7 @@ def _build(dataset: Dataset, raw: Raw, splits: list[Ids]) -> Graph:
         notes=dataset.notes,
         published_y=y.clamp(min=0) if dataset.name == EMBEDDED else None,
         fixed_splits=tuple(
-            (torch.from_numpy(train), torch.from_numpy(val), torch.from_numpy(test))
-            for train, val, test in splits
+            (torch.from_numpy(train), torch.from_numpy(val), torch.from_numpy(test)) for train, val, test in splits
         ),
     )
 

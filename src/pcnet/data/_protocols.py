@@ -57,9 +57,7 @@ def make_split(data: Graph, protocol: str, seed: int) -> Split:
     if data.published_y is not None:
         labels = data.published_y
         changed = int((labels != data.y).sum())
-        notes.append(
-            f"{changed} unlabelled nodes count as class 0, as in every published split of {data.name}."
-        )
+        notes.append(f"{changed} unlabelled nodes count as class 0, as in every published split of {data.name}.")
     if protocol == FIXED:
         return _fixed(data, labels, seed).with_notes(*notes)
     return _drawn(labels, protocol, seed).with_notes(*notes)
@@ -74,14 +72,10 @@ def _drawn(labels: Tensor, protocol: str, seed: int) -> Split:
     nominal, quota_of = _DRAWN[protocol]
     quota = quota_of(len(labelled), max(len(members), 1))
     if quota.per_class < 1 or quota.val < 1:
-        raise PcnetError(
-            f"{len(labelled)} labelled nodes are too few for {protocol}; take a denser protocol."
-        )
+        raise PcnetError(f"{len(labelled)} labelled nodes are too few for {protocol}; take a denser protocol.")
 
     random = np.random.RandomState(seed)
-    chosen = [
-        ids if len(ids) < quota.per_class else random.choice(ids, quota.per_class, False) for ids in members
-    ]
+    chosen = [ids if len(ids) < quota.per_class else random.choice(ids, quota.per_class, False) for ids in members]
     train = np.concatenate(chosen)
     rest = np.setdiff1d(labelled, train)
     needed = quota.val + (quota.test or 1)
@@ -94,9 +88,7 @@ def _drawn(labels: Tensor, protocol: str, seed: int) -> Split:
     test = np.setdiff1d(rest, val)
     if quota.test is not None:
         test = random.choice(test, quota.test, replace=False)
-    split = Split(
-        torch.from_numpy(train), torch.from_numpy(val), torch.from_numpy(test), labels, protocol, int(seed)
-    )
+    split = Split(torch.from_numpy(train), torch.from_numpy(val), torch.from_numpy(test), labels, protocol, int(seed))
     small = [int(y[ids[0]]) for ids in members if len(ids) < quota.per_class]
     if not small:
         return split
@@ -137,7 +129,5 @@ def _share_notes(split: Split, nominal: tuple[float, float, float] | None) -> li
     if nominal is None or all(abs(share - name) <= 1 for share, name in zip(shares, nominal, strict=True)):
         return []
     return [
-        "Train, validation and test are "
-        + "/".join(f"{share:.0f}" for share in shares)
-        + " % of the split's nodes."
+        "Train, validation and test are " + "/".join(f"{share:.0f}" for share in shares) + " % of the split's nodes."
     ]

@@ -51,9 +51,7 @@ def find_splits(dataset: Dataset, root: str | Path | None = None) -> list[Path]:
         if not missing:
             return [folder / file for file in dataset.split_files]
         if len(missing) < len(dataset.split_files):
-            raise PcnetError(
-                f"Some fixed splits of {dataset.name} are missing: put {missing[0]} into {folder}."
-            )
+            raise PcnetError(f"Some fixed splits of {dataset.name} are missing: put {missing[0]} into {folder}.")
     return []
 
 
@@ -128,6 +126,4 @@ def _how_to_get(dataset: Dataset, root: str | Path | None, reason: str) -> str:
     parent = PurePosixPath(missing[0]).parent
     names = ", ".join(PurePosixPath(file).name for file in missing)
     place = f"{folder}/{parent}" if folder else f"{parent} under a folder named by PCNET_DATA or --data"
-    return (
-        f"{dataset.name} is not on this machine and its download failed ({reason}): put {names} into {place}."
-    )
+    return f"{dataset.name} is not on this machine and its download failed ({reason}): put {names} into {place}."

@@ -66,9 +66,7 @@ class Split:
 def _integers(what: str, values: Any) -> Tensor:
     tensor = torch.as_tensor(values).cpu()
     if tensor.ndim != 1 or tensor.dtype not in _INTEGER:
-        raise PcnetError(
-            f"{what} must be one list of integers, not {tensor.dtype} of shape {tuple(tensor.shape)}."
-        )
+        raise PcnetError(f"{what} must be one list of integers, not {tensor.dtype} of shape {tuple(tensor.shape)}.")
     return tensor.to(torch.int64)
 
 
@@ -76,9 +74,7 @@ def _ids(part: str, values: Any, labels: Tensor) -> Tensor:
     values, n = torch.as_tensor(values), len(labels)
     if values.dtype == torch.bool:
         if values.shape != (n,):
-            raise PcnetError(
-                f"The {part} mask has {values.numel()} entries for {n} nodes; give one per node."
-            )
+            raise PcnetError(f"The {part} mask has {values.numel()} entries for {n} nodes; give one per node.")
         values = values.nonzero().flatten()
     if values.numel() == 0:
         raise PcnetError(f"The {part} set is empty; every split needs training, validation and test nodes.")
@@ -100,20 +96,14 @@ def _check_disjoint(split: Split) -> None:
         shared = ids[part_of[ids] >= 0]
         if len(shared):
             other = PARTS[int(part_of[shared[0]])]
-            raise PcnetError(
-                f"Node {int(shared[0])} is in the {other} and the {part} set; a node belongs to one."
-            )
+            raise PcnetError(f"Node {int(shared[0])} is in the {other} and the {part} set; a node belongs to one.")
         part_of[ids] = code
 
 
 def _check_classes(split: Split) -> None:
     classes = split.labels[split.labels >= 0].unique()
     if len(classes) < 2:
-        raise PcnetError(
-            "All labelled nodes are of one class; there is nothing to classify with fewer than two."
-        )
+        raise PcnetError("All labelled nodes are of one class; there is nothing to classify with fewer than two.")
     absent = sorted({*classes.tolist()} - {*split.labels[split.train].tolist()})
     if absent and not split.published:
-        raise PcnetError(
-            f"There is no train node in class {absent[0]}; a class never seen cannot be learned."
-        )
+        raise PcnetError(f"There is no train node in class {absent[0]}; a class never seen cannot be learned.")

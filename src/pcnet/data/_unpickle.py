@@ -48,9 +48,7 @@ class _Unpickler(pickle.Unpickler):
         try:
             return _ALLOWED[module, name]
         except KeyError:
-            raise PcnetError(
-                f"the pickle asks for {module}.{name}, which raw graph data never needs"
-            ) from None
+            raise PcnetError(f"the pickle asks for {module}.{name}, which raw graph data never needs") from None
 
 
 def unpickle(path: Path, skip: int = 0) -> Any:
@@ -63,9 +61,7 @@ def unpickle(path: Path, skip: int = 0) -> Any:
             try:
                 value = _Unpickler(stream, encoding="latin1").load()
             except PcnetError as error:
-                raise PcnetError(
-                    f"Refused to read {path}: {error}. Fetch it again from its source."
-                ) from None
+                raise PcnetError(f"Refused to read {path}: {error}. Fetch it again from its source.") from None
         return value
 
 

@@ -52,7 +52,9 @@ def _parse(name: str, text: str, annotation: Any) -> Any:
     if origin is typing.Literal:
         choices = typing.get_args(annotation)
         if text not in choices:
-            raise PcnetError(f"{name} cannot be '{text}'; choose from {', '.join(choices)}.{close_match(text, choices)}")
+            raise PcnetError(
+                f"{name} cannot be '{text}'; choose from {', '.join(choices)}.{close_match(text, choices)}"
+            )
         return text
     if annotation is bool:
         words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}

@@ -38,7 +38,13 @@ class Experiment:
     def settings(self) -> dict[str, Any]:
         """Everything that can be set, under the names of `--set`."""
         model, training = vars(self.model), vars(self.training)
-        return {"protocol": self.protocol, **model, **training, "lr": dict(self.training.lr), "wd": dict(self.training.wd)}
+        return {
+            "protocol": self.protocol,
+            **model,
+            **training,
+            "lr": dict(self.training.lr),
+            "wd": dict(self.training.wd),
+        }
 
     def with_overrides(self, assignments: Sequence[str]) -> Experiment:
         """The experiment with `key=value` assignments applied; published figures are then no longer comparable."""
@@ -81,7 +87,9 @@ def preset_experiment(dataset: str, preset: str = "table2") -> Experiment:
     name = dataset_named(dataset).name
     table = _tables()[_known_preset(preset)]
     if name not in table:
-        raise PcnetError(f"{preset} has no settings for {name}; it has {', '.join(table)}. Leave out --preset for defaults.")
+        raise PcnetError(
+            f"{preset} has no settings for {name}; it has {', '.join(table)}. Leave out --preset for defaults."
+        )
     entry = table[name]
     return Experiment(
         name,

@@ -56,9 +56,16 @@ def run_experiment(
     seconds = time.perf_counter() - start
     for seed, outcome in zip(experiment.seeds, outcomes, strict=True):
         if outcome.diverged:
-            raise PcnetError(f"Training with seed {seed} diverged: no epoch had a finite loss. Lower the learning rates.")
+            raise PcnetError(
+                f"Training with seed {seed} diverged: no epoch had a finite loss. Lower the learning rates."
+            )
     return Result(
-        experiment, splits, outcomes, _summaries(outcomes, splits, "test"), _summaries(outcomes, splits, "val"), seconds
+        experiment,
+        splits,
+        outcomes,
+        _summaries(outcomes, splits, "test"),
+        _summaries(outcomes, splits, "val"),
+        seconds,
     )
 
 

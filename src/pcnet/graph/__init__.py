@@ -3,6 +3,13 @@
 from pcnet.graph._cache import cached_operator, clear_operator_cache
 from pcnet.graph._csr import CSR
 from pcnet.graph._graph import Graph, check_edges
+from pcnet.graph._homophily import (
+    adjusted_homophily,
+    class_homophily,
+    edge_homophily,
+    label_informativeness,
+    node_homophily,
+)
 from pcnet.graph._operator import Direction, Operator, SelfLoops
 from pcnet.graph._spectrum import spectral_density, spectral_interval
 
@@ -12,9 +19,14 @@ __all__ = [
     "Graph",
     "Operator",
     "SelfLoops",
+    "adjusted_homophily",
     "cached_operator",
     "check_edges",
+    "class_homophily",
     "clear_operator_cache",
+    "edge_homophily",
+    "label_informativeness",
+    "node_homophily",
     "spectral_density",
     "spectral_interval",
 ]

@@ -29,7 +29,7 @@ class CSR:
     @staticmethod
     def from_scipy(matrix: scipy.sparse.spmatrix, dtype: torch.dtype = torch.float32) -> CSR:
         """Take a SciPy matrix; duplicates are summed and columns sorted."""
-        csr = scipy.sparse.csr_matrix(matrix)
+        csr = scipy.sparse.csr_matrix(matrix, copy=True)
         csr.sum_duplicates()
         # 32-bit indices halve the index traffic of every product.
         index = np.int32 if max(csr.nnz, *csr.shape) < 2**31 else np.int64

@@ -78,7 +78,8 @@ def check_edges(edge_index: Tensor, num_nodes: int, edge_weight: Tensor | None =
         return
     if edge_weight.shape != (edge_index.shape[1],):
         raise PcnetError(
-            f"edge_weight has shape {tuple(edge_weight.shape)}, but there are {edge_index.shape[1]} edges; give one per edge."
+            f"edge_weight has shape {tuple(edge_weight.shape)}, but there are {edge_index.shape[1]} edges; "
+            "give one per edge."
         )
     if not bool(torch.isfinite(edge_weight).all()):
         raise PcnetError("edge_weight holds NaN or infinite values; replace them or drop those edges.")

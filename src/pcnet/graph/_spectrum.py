@@ -28,7 +28,7 @@ def spectral_interval(matrix: scipy.sparse.csr_matrix) -> tuple[float, float]:
             float(scipy.sparse.linalg.eigsh(matrix, k=1, which=end, v0=start, tol=1e-8, return_eigenvectors=False)[0])
             for end in ("SA", "LA")
         )
-    except scipy.sparse.linalg.ArpackNoConvergence:
+    except scipy.sparse.linalg.ArpackError:
         radius = np.asarray(abs(matrix).sum(axis=1)).ravel() - abs(matrix.diagonal())
         return float((matrix.diagonal() - radius).min()), float((matrix.diagonal() + radius).max())
     margin = 1e-6 * (high - low)
@@ -36,7 +36,11 @@ def spectral_interval(matrix: scipy.sparse.csr_matrix) -> tuple[float, float]:
 
 
 def spectral_density(
-    matrix: scipy.sparse.csr_matrix, interval: tuple[float, float], at: NDArray[np.float64], *, moments: int = 120
+    matrix: scipy.sparse.csr_matrix,
+    interval: tuple[float, float],
+    at: NDArray[np.float64],
+    *,
+    moments: int = 120,
 ) -> NDArray[np.float64]:
     """Density of the eigenvalues of a symmetric matrix at the points `at`, by the kernel polynomial method.
 
@@ -58,10 +62,10 @@ def spectral_density(
     for m in range(2, moments):
         previous, current = current, 2 * scaled(current) - previous
         mu[m] = np.mean(probes * current)
-    m = np.arange(moments)
+    order = np.arange(moments)
     q = np.pi / (moments + 1)
-    jackson = ((moments - m + 1) * np.cos(q * m) + np.sin(q * m) / np.tan(q)) / (moments + 1)
+    jackson = ((moments - order + 1) * np.cos(q * order) + np.sin(q * order) / np.tan(q)) / (moments + 1)
     y = np.clip((np.asarray(at) - centre) / half, -0.999999, 0.999999)
-    terms = np.cos(np.outer(np.arccos(y), m)) * jackson * mu
+    terms = np.cos(np.outer(np.arccos(y), order)) * jackson * mu
     series = 2 * terms.sum(axis=1) - terms[:, 0]
     return np.maximum(series, 0.0) / (np.pi * half * np.sqrt(1 - y**2))

@@ -45,6 +45,7 @@ def check_rate(name: str, rate: float) -> None:
         raise PcnetError(f"{name} = {rate} is not a dropout rate; it must be at least 0 and less than 1.")
 
 
+@torch.compiler.disable
 def dropout(x: Tensor, rates: Sequence[float], draws: Draws) -> Tensor:
     """x ∘ keep / (1 − rate) for x of shape (R, n, d), with one rate for each run."""
     if not any(rates):

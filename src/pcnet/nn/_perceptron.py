@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
@@ -34,7 +35,7 @@ class Perceptron(RunModule):
         self, widths: Sequence[int], dropout: Sequence[float] = (0.0, 0.0), activation: Activation = None
     ) -> None:
         super().__init__()
-        layers = list(zip(widths[:-1], widths[1:], strict=True))
+        layers = list(itertools.pairwise(widths))
         for width in widths:
             if width < 1:
                 raise PcnetError(f"A layer cannot be {width} wide; every width must be at least 1.")
@@ -56,6 +57,7 @@ class Perceptron(RunModule):
             for parameter in (weight, bias):
                 nn.init.uniform_(parameter, -bound, bound, generator=generator)
 
+    @torch.compiler.disable
     def forward(self, x: Tensor | CSR, draws: Draws | None = None) -> Tensor:
         """Θ(X); dropout happens in training mode and takes its bits from `draws`."""
         self._check_input(x)
@@ -110,6 +112,7 @@ class _Perceptron(torch.autograd.Function):
     ) -> Tensor:
         depth = len(parameters) // 2
         weights, biases = parameters[:depth], parameters[depth:]
+        weight_of, bias_of = [w.unbind(0) for w in weights], [b.unbind(0) for b in biases]
         # Runs stand side by side in a row, which is how they are propagated.
         out = weights[-1].new_empty(x.shape[0], len(rates), weights[-1].shape[-1]).permute(1, 0, 2)
         tape: list[list[tuple[Keep, Tensor | None]]] = []
@@ -117,7 +120,7 @@ class _Perceptron(torch.autograd.Function):
             records: list[tuple[Keep, Tensor | None]] = []
             hidden: Tensor | None = None
             for layer, rate in enumerate(run_rates):
-                weight, bias = weights[layer][run], biases[layer][run]
+                weight, bias = weight_of[layer][run], bias_of[layer][run]
                 shape = (x.nnz,) if isinstance(x, CSR) and layer == 0 else (x.shape[0], weight.shape[0])
                 keep = draws.keep(run, shape, rate) if rate and draws is not None else None
                 scale = 1 / (1 - rate)
@@ -130,7 +133,7 @@ class _Perceptron(torch.autograd.Function):
                     z = _narrow_product(hidden, weight * scale)
                 z += bias
                 hidden = z.clamp_min_(0) if activation and layer < depth - 1 else z
-            out[run] = hidden
+            out[run] = z
             tape.append(records)
         ctx.x, ctx.rates, ctx.activation, ctx.tape = x, rates, activation, tape
         ctx.save_for_backward(*weights)

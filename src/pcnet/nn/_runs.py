@@ -77,5 +77,6 @@ def _stack_padded(tensors: Sequence[Tensor | None]) -> Tensor:
     shape = torch.Size(max(sizes) for sizes in zip(*(tensor.shape for tensor in given), strict=True))
     stacked = given[0].new_zeros(len(given), *shape)
     for run, tensor in enumerate(given):
-        stacked[(run, *(slice(size) for size in tensor.shape))] = tensor
+        corner = tuple(slice(size) for size in tensor.shape)
+        stacked[run][corner] = tensor
     return stacked

@@ -53,9 +53,7 @@ class Powers(Basis):
         if isinstance(self.shift, Iterable):
             shift = tuple(finite_number("Each shift of Powers", each) for each in self.shift)
             if not shift:
-                raise PcnetError(
-                    "Powers needs at least one shift; give a number, or one number per column group."
-                )
+                raise PcnetError("Powers needs at least one shift; give a number, or one number per column group.")
         else:
             shift = finite_number("The shift of Powers", self.shift)
         object.__setattr__(self, "shift", shift)
@@ -98,9 +96,7 @@ class Jacobi(Basis):
         for name in ("a", "b"):
             value = finite_number(f"{name} of Jacobi", getattr(self, name))
             if value <= -1:
-                raise PcnetError(
-                    f"{name} of Jacobi must be above -1, not {value:g}: the weight is not integrable."
-                )
+                raise PcnetError(f"{name} of Jacobi must be above -1, not {value:g}: the weight is not integrable.")
             object.__setattr__(self, name, value)
 
     def recurrence(self, order: int) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -115,8 +111,7 @@ class Jacobi(Basis):
         back = 2 * (n + a) * (n + b) * (q + 2) / (norm * q)
         first = ((a + b + 2) / 2, (a - b) / 2, 0.0)
         slope, offset, back = (
-            np.concatenate([[start], rest])[:order]
-            for start, rest in zip(first, (slope, offset, back), strict=True)
+            np.concatenate([[start], rest])[:order] for start, rest in zip(first, (slope, offset, back), strict=True)
         )
         return slope, offset, back
 
@@ -162,13 +157,9 @@ def evaluate_polynomial(coefficients: ArrayLike, basis: Basis, s: ArrayLike) -> 
     """
     c, s = np.asarray(coefficients, dtype=np.float64), np.asarray(s, dtype=np.float64)
     if c.ndim not in (1, 2) or c.shape[-1] == 0:
-        raise PcnetError(
-            f"coefficients must be (N+1,) or (G, N+1) with N at least 0, not of shape {c.shape}."
-        )
+        raise PcnetError(f"coefficients must be (N+1,) or (G, N+1) with N at least 0, not of shape {c.shape}.")
     P = basis.evaluate(s.ravel(), c.shape[-1] - 1)
     if c.ndim == 2 and P.ndim == 3 and len(c) != len(P):
-        raise PcnetError(
-            f"coefficients have {len(c)} groups but the basis has {len(P)}; give one row per group."
-        )
+        raise PcnetError(f"coefficients have {len(c)} groups but the basis has {len(P)}; give one row per group.")
     values: FloatArray = np.einsum("...n,...ns->...s", c, P)
     return values.reshape((*values.shape[:-1], *s.shape))

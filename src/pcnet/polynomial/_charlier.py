@@ -28,9 +28,7 @@ def poisson_charlier(n: int, gamma: ArrayLike, t: ArrayLike) -> FloatArray:
     """
     n = whole_number("n", n)
     if n > _LARGEST_FACTORIAL:
-        raise PcnetError(
-            f"n must be at most {_LARGEST_FACTORIAL}, not {n}; charlier_series gives C_n/n! instead."
-        )
+        raise PcnetError(f"n must be at most {_LARGEST_FACTORIAL}, not {n}; charlier_series gives C_n/n! instead.")
     value: FloatArray = math.factorial(n) * charlier_series(n, gamma, t)[n]
     return value
 

@@ -67,9 +67,7 @@ def pc_response(
     """
     theta = np.asarray(theta, dtype=np.float64)
     if theta.ndim == 0 or theta.shape[-1] == 0:
-        raise PcnetError(
-            f"theta must hold K numbers along its last axis, and one more for the identity, not {theta}."
-        )
+        raise PcnetError(f"theta must hold K numbers along its last axis, and one more for the identity, not {theta}.")
     family = filter_family(lam, theta.shape[-1] - identity, N, t, identity, mode)
     return np.tensordot(theta, family, axes=(-1, -1))
 
@@ -77,7 +75,5 @@ def pc_response(
 def check_mode(mode: str) -> str:
     """`mode`, if there is such a mode."""
     if mode not in get_args(Mode):
-        raise PcnetError(
-            f"mode must be 'truncated' or 'limit', not {mode!r}.{close_match(str(mode), get_args(Mode))}"
-        )
+        raise PcnetError(f"mode must be 'truncated' or 'limit', not {mode!r}.{close_match(str(mode), get_args(Mode))}")
     return mode

@@ -40,9 +40,7 @@ def limit_expansion(
     low, high = finite_interval("interval", interval, may_be_a_point=True)
     tolerance = finite_number("tolerance", tolerance)
     if not 1e-13 <= tolerance < 1:
-        raise PcnetError(
-            f"tolerance must lie between 1e-13, which float64 can reach, and 1, not {tolerance:g}."
-        )
+        raise PcnetError(f"tolerance must lie between 1e-13, which float64 can reach, and 1, not {tolerance:g}.")
     K, t, p = whole_number("K", K), finite_number("t", t), finite_number("p", p)
     missing = _NARROWEST * max(1.0, abs(low), abs(high)) - (high - low)
     if missing > 0:
@@ -76,6 +74,5 @@ def _limit_matrix(K: int, t: float, p: float, low: float, high: float, tolerance
             return B[: np.argmax(fits) + 1]
         degree *= 2
     raise PcnetError(
-        f"e^(tλ̃) varies too fast on ({low:g}, {high:g}) for t = {t:g}; "
-        "take a smaller t or a larger tolerance."
+        f"e^(tλ̃) varies too fast on ({low:g}, {high:g}) for t = {t:g}; take a smaller t or a larger tolerance."
     )

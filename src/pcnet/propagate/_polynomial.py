@@ -67,7 +67,7 @@ class _Polynomial(torch.autograd.Function):
             if grad_x is not None:
                 grad_x.addcmul_(term, coefficients[k])
             if wants_coefficients:
-                torch.sum(x * term, dim=0, out=grad_coefficients[k])
+                grad_coefficients[k] = _column_sums(x * term)
         if not wants_coefficients:
             return grad_x, None, None, None
         if coefficients.shape[1] == 1:
@@ -89,6 +89,17 @@ def _terms(matrix: CSR, x: Tensor, recurrence: list[Step]) -> Iterator[Tensor]:
             _add_scaled(following, previous, -c)
         previous, current = current, following
         yield current
+
+
+def _column_sums(x: Tensor) -> Tensor:
+    """1ᵀx. `torch.sum` rounds a column differently depending on how many stand beside it; bags of rows do not."""
+    if x.device.type != "cpu" or x.dtype != torch.float32:
+        return x.sum(dim=0)
+    rows = torch.arange(len(x), dtype=torch.int32)
+    while len(x) > 1:
+        # Sums of short sums lose fewer digits than one long sum.
+        x = torch.embedding_bag(x, rows[: len(x)], rows[: len(x) : 128].contiguous(), False, 0)[0]
+    return x[0]
 
 
 def _add_scaled(target: Tensor, x: Tensor, scale: float | Tensor) -> None:
@@ -131,8 +142,6 @@ def _recurrence(basis: Basis, order: int, ndim: int, runs: int, width: int, like
             raise PcnetError(f"The basis has {part.shape[0]} groups, but x has {groups}.")
         spread = torch.from_numpy(part).repeat_interleave(each, dim=0).t().contiguous()
         # A step at which every group agrees stays a plain number.
-        return [
-            float(row[0]) if bool((row == row[0]).all()) else row.to(like.dtype).to(like.device) for row in spread
-        ]
+        return [float(row[0]) if bool((row == row[0]).all()) else row.to(like.dtype).to(like.device) for row in spread]
 
     return list(zip(per_column(a), per_column(b), per_column(c), strict=True))

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
+
 import torch
 from torch import Tensor
 
 from pcnet.graph import CSR
+
+
+with warnings.catch_warnings():
+    # The first compressed-row tensor of a process makes torch say that they are new; users need not hear it from us.
+    warnings.simplefilter("ignore")
+    torch.sparse_csr_tensor(torch.tensor([0, 0]), torch.tensor([], dtype=torch.int64), torch.tensor([]), (1, 1))
 
 
 def product(matrix: CSR, x: Tensor, values: Tensor | None = None) -> Tensor:
@@ -18,7 +26,14 @@ def product(matrix: CSR, x: Tensor, values: Tensor | None = None) -> Tensor:
     values = matrix.values if values is None else values
     if x.device.type == "cpu" and x.dtype == torch.float32:
         return torch.embedding_bag(
-            x.contiguous(), matrix.col, matrix.crow, False, 0, False, values, include_last_offset=True
+            x.detach().contiguous(),
+            matrix.col,
+            matrix.crow,
+            False,
+            0,
+            False,
+            values,
+            include_last_offset=True,
         )[0]
     # The fields are known to be consistent: checking them at every product would cost as much as the product.
     return (

@@ -5,4 +5,13 @@ from pcnet.training._run import Outcome, Run, Targets
 from pcnet.training._settings import TrainingSettings
 from pcnet.training._train import Reporter, available_threads, train
 
-__all__ = ["Outcome", "Reporter", "Run", "Targets", "TrainingSettings", "available_threads", "clear_checkpoint", "train"]
+__all__ = [
+    "Outcome",
+    "Reporter",
+    "Run",
+    "Targets",
+    "TrainingSettings",
+    "available_threads",
+    "clear_checkpoint",
+    "train",
+]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Iterator, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -21,36 +22,50 @@ class RunAdam:
     """
 
     def __init__(self, groups: dict[str, list[nn.Parameter]], settings: Sequence[TrainingSettings]) -> None:
-        self.groups, self.settings = groups, settings
         self.parameters = [parameter for group in groups.values() for parameter in group]
         self.means = [torch.zeros_like(parameter) for parameter in self.parameters]
         self.squares = [torch.zeros_like(parameter) for parameter in self.parameters]
         self.steps = torch.zeros((), dtype=torch.float32)
+        self._updates = list(self._plan(groups, settings))
+
+    def _plan(
+        self, groups: dict[str, list[nn.Parameter]], settings: Sequence[TrainingSettings]
+    ) -> Iterator[tuple[int, range, Callable[..., None]]]:
+        """For each group and run: the run, the places of its parameters, and their update once gradients are known."""
+        start = 0
+        for group, members in groups.items():
+            places = range(start, start + len(members))
+            start = places.stop
+            for run, own in enumerate(settings):
+                weights, means, squares = (
+                    [tensors[place].detach()[run] for place in places]
+                    for tensors in (self.parameters, self.means, self.squares)
+                )
+                update = functools.partial(
+                    torch._fused_adam_ if own.optimizer == "adam" else torch._fused_adamw_,
+                    weights,
+                    exp_avgs=means,
+                    exp_avg_sqs=squares,
+                    max_exp_avg_sqs=[],
+                    state_steps=[self.steps] * len(members),
+                    lr=rate_of(own.lr, group),
+                    beta1=BETAS[0],
+                    beta2=BETAS[1],
+                    weight_decay=rate_of(own.wd, group),
+                    eps=EPSILON,
+                    amsgrad=False,
+                    maximize=False,
+                )
+                yield run, places, update
 
     @torch.no_grad()
     def step(self) -> None:
         """Apply the gradients and drop them."""
         self.steps += 1
-        grads = [parameter.grad if parameter.grad is not None else torch.zeros_like(parameter) for parameter in self.parameters]
-        by_run = [[t.unbind(0) for t in tensors] for tensors in (self.parameters, grads, self.means, self.squares)]
-        start = 0
-        for group, members in self.groups.items():
-            stop = start + len(members)
-            for run, settings in enumerate(self.settings):
-                update = torch._fused_adam_ if settings.optimizer == "adam" else torch._fused_adamw_
-                update(
-                    *([views[run] for views in tensors[start:stop]] for tensors in by_run),
-                    [],
-                    [self.steps] * len(members),
-                    lr=rate_of(settings.lr, group),
-                    beta1=BETAS[0],
-                    beta2=BETAS[1],
-                    weight_decay=rate_of(settings.wd, group),
-                    eps=EPSILON,
-                    amsgrad=False,
-                    maximize=False,
-                )
-            start = stop
+        grads = [p.grad if p.grad is not None else torch.zeros_like(p) for p in self.parameters]
+        by_run = [grad.unbind(0) for grad in grads]
+        for run, places, update in self._updates:
+            update(grads=[by_run[place][run] for place in places])
         for parameter in self.parameters:
             parameter.grad = None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -101,21 +102,23 @@ class Block:
             for run in range(len(self.runs))
         ]
 
-    def state(self) -> tuple[dict[str, Tensor], dict[str, list[int] | int]]:
+    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """Everything that the next epoch depends on, as tensors and numbers."""
         tensors = {f"best.{place}": tensor for place, tensor in enumerate(self.best)}
         progress = self.progress
         tensors |= {"loss": torch.from_numpy(progress.loss), "accuracy": torch.from_numpy(progress.accuracy)}
-        tensors |= {"best_epoch": torch.from_numpy(progress.best_epoch), "epochs": torch.from_numpy(progress.epochs)}
+        tensors |= {
+            "best_epoch": torch.from_numpy(progress.best_epoch),
+            "epochs": torch.from_numpy(progress.epochs),
+        }
         if self.going:
             tensors |= {f"parameter.{place}": p.detach() for place, p in enumerate(self.model.parameters())}
             tensors |= {f"adam.{name}": tensor for name, tensor in self.optimizer.tensors().items()}
         return tensors, {"next_epoch": self.next_epoch, "going": self.going}
 
-    def restore(self, tensors: dict[str, Tensor], numbers: dict[str, list[int] | int]) -> None:
+    def restore(self, tensors: dict[str, Tensor], numbers: dict[str, Any]) -> None:
         """Continue exactly where `state` was taken."""
         going, next_epoch = numbers["going"], numbers["next_epoch"]
-        assert isinstance(going, list) and isinstance(next_epoch, int)
         self.best = [tensors[f"best.{place}"].to(best.device) for place, best in enumerate(self.best)]
         progress = self.progress
         progress.loss, progress.accuracy = tensors["loss"].numpy(), tensors["accuracy"].numpy()
@@ -124,4 +127,6 @@ class Block:
         if going:
             self._enter(going)
             self._load([tensors[f"parameter.{place}"] for place in range(len(self.best))])
-            self.optimizer.adopt({name.removeprefix("adam."): t for name, t in tensors.items() if name.startswith("adam.")})
+            self.optimizer.adopt(
+                {name.removeprefix("adam."): t for name, t in tensors.items() if name.startswith("adam.")}
+            )

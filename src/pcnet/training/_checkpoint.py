@@ -34,12 +34,19 @@ class Checkpoint:
         path = self.folder / "plan.json"
         if resume and path.exists():
             kept = read_json(path)
-            if kept["fingerprint"] != fingerprint:
+            try:
+                known, divided = (
+                    kept["fingerprint"],
+                    [[int(run) for run in block] for block in kept["blocks"]],
+                )
+            except (KeyError, TypeError, ValueError) as error:
+                raise PcnetError(f"The checkpoint {path} is damaged; delete {self.folder} and start anew.") from error
+            if known != fingerprint:
                 raise PcnetError(
                     f"The training in {self.folder} has other data, settings or splits; resume it with the same ones, "
                     "or start anew in another folder."
                 )
-            return [list(map(int, block)) for block in kept["blocks"]]
+            return divided
         for stale in self.folder.glob("block-*.safetensors"):
             stale.unlink()
         write_json(path, {"fingerprint": fingerprint, "blocks": blocks})
@@ -64,14 +71,15 @@ class Checkpoint:
             with safetensors.safe_open(path, "pt") as file:
                 numbers = json.loads(file.metadata()["numbers"])
             block.restore(safetensors.torch.load_file(path), numbers)
-        except (safetensors.SafetensorError, KeyError, ValueError, OSError) as error:
+        except (safetensors.SafetensorError, KeyError, TypeError, ValueError, RuntimeError, OSError) as error:
             raise PcnetError(f"The checkpoint {path} is damaged ({error}); delete it and start anew.") from error
 
 
 def clear_checkpoint(folder: str | Path) -> None:
     """Remove the files of a training that is finished, and the folder with them."""
     folder = Path(folder)
-    for path in (*folder.glob("block-*.safetensors"), folder / "plan.json"):
+    # A process that was killed while it wrote leaves a temporary file.
+    for path in (*folder.glob("block-*.safetensors"), *folder.glob(".*.tmp"), folder / "plan.json"):
         path.unlink(missing_ok=True)
     if folder.is_dir() and not any(folder.iterdir()):
         folder.rmdir()
@@ -89,7 +97,8 @@ def fingerprint(x: torch.Tensor | CSR, operators: Sequence[Operator], runs: Sequ
     for matrix in [x, *(operator.matrix for operator in operators)]:
         add(*(matrix.crow, matrix.col, matrix.values) if isinstance(matrix, CSR) else (matrix,))
     for run in runs:
-        settings = {"model": asdict(run.model), "training": asdict(run.training), "seed": run.seed}
+        settings = {"model": asdict(run.model), "training": asdict(run.training), "seed": int(run.seed)}
+        settings["classes"] = run.targets.num_classes
         digest.update(json.dumps(settings, sort_keys=True).encode())
         add(run.targets.train, run.targets.train_labels, run.targets.val, run.targets.val_labels)
     return digest.hexdigest()

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pcnet.data import Split
-from pcnet.nn import PCNetSettings, RunModule
+from pcnet.nn import PCNet, PCNetSettings
 from pcnet.training._settings import TrainingSettings
 
 
@@ -48,7 +48,7 @@ class Run:
 class Outcome:
     """A trained run: its model and logits at the best epoch, and its validation history."""
 
-    model: RunModule
+    model: PCNet
     logits: Tensor
     best_epoch: int
     val_loss: NDArray[np.float64]
@@ -65,16 +65,26 @@ class Outcome:
         return self.best_epoch < 0
 
 
+#: More floats than a processor's vector holds, or as many.
+LANES = 16
+
+
 class StackedLabels:
-    """Some nodes of each run and their labels, laid end to end: rows node·R + run of an (n, R, C) block of logits."""
+    """Some nodes of each run and their labels, laid end to end: rows node·R + run of an (n, R, C) block of logits.
+
+    Torch's exponential rounds differently in whole vectors and in what remains after the last of them. So each run is
+    filled up to whole vectors, with its first node at weight 0: no run's length decides how another is rounded.
+    """
 
     def __init__(self, nodes: Sequence[Tensor], labels: Sequence[Tensor], device: torch.device | str) -> None:
         runs = len(nodes)
         self.counts = np.array([len(ids) for ids in nodes])
         self.run = np.repeat(np.arange(runs), self.counts)
-        self.rows = torch.cat([ids * runs + run for run, ids in enumerate(nodes)]).to(device)
-        self.labels = torch.cat(list(labels)).to(device)
-        self.weight = torch.from_numpy(1.0 / self.counts[self.run]).float().to(device)
+        weights = [np.append(np.full(count, 1.0 / count), np.zeros(-count % LANES)) for count in self.counts]
+        self.rows = torch.cat([_filled(ids) * runs + run for run, ids in enumerate(nodes)]).to(device)
+        self.labels = torch.cat([_filled(own) for own in labels]).to(device)
+        self.weight = torch.from_numpy(np.concatenate(weights)).float().to(device)
+        self.real = np.flatnonzero(np.concatenate(weights))
 
     def mean_loss(self, logits: Tensor) -> Tensor:
         """Σ_runs of the mean loss: its gradient is each run's own."""
@@ -83,8 +93,8 @@ class StackedLabels:
     def scores(self, logits: Tensor) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Mean loss and accuracy of each run, summed in node order so that neighbours do not change the rounding."""
         picked = self._pick(logits)
-        losses = self._losses(picked).double().cpu().numpy()
-        correct = picked.cpu().numpy().argmax(axis=1) == self.labels.cpu().numpy()
+        losses = self._losses(picked).double().cpu().numpy()[self.real]
+        correct = (picked.cpu().numpy().argmax(axis=1) == self.labels.cpu().numpy())[self.real]
         loss, accuracy = (np.bincount(self.run, weights=each) / self.counts for each in (losses, correct))
         return loss, accuracy
 
@@ -97,3 +107,7 @@ class StackedLabels:
         Classes come first: torch's softmax over a short last axis is ten times slower than over a first one.
         """
         return -torch.log_softmax(picked.t().contiguous(), dim=0).gather(0, self.labels.unsqueeze(0))[0]
+
+
+def _filled(values: Tensor) -> Tensor:
+    return torch.cat([values, values[:1].expand(-len(values) % LANES)])

@@ -41,7 +41,9 @@ class TrainingSettings:
             value = getattr(self, name)
             if value not in get_args(known):
                 choices = ", ".join(get_args(known))
-                raise PcnetError(f"{name} cannot be '{value}'; choose from {choices}.{close_match(value, get_args(known))}")
+                raise PcnetError(
+                    f"{name} cannot be '{value}'; choose from {choices}.{close_match(value, get_args(known))}"
+                )
         for name in ("epochs", "patience"):
             if getattr(self, name) < 1:
                 raise PcnetError(f"{name} must be at least 1, not {getattr(self, name)}.")

@@ -100,7 +100,7 @@ class PCConv(RunModule):
             shifts = tuple(f.p - 1 for f in self.filters)
             self._basis: Basis = Powers(shifts[0] if len(set(shifts)) == 1 else shifts)
             matrices = [f.columns(charlier_matrix(f.K, f.N, f.t)) for f in self.filters]
-            self.register_buffer("_matrix", _padded(matrices), persistent=False)
+            self._matrix = _padded(matrices, self.theta.shape[-1])
 
     def _parameters_of(self, run: int) -> int:
         return self.filters[run].K + self.filters[run].identity
@@ -123,20 +123,23 @@ class PCConv(RunModule):
         """The graph's S = Ã_η, whatever form the edges come in."""
         if isinstance(edges, Operator):
             if edges.eta != self.eta:
-                raise PcnetError(f"The operator has eta = {edges.eta}, the layer {self.eta}; build it with the layer's.")
+                raise PcnetError(
+                    f"The operator has eta = {edges.eta}, the layer {self.eta}; build it with the layer's."
+                )
             return edges.to(dtype)
+        edge_index = edges
         if edges.layout != torch.strided:
             coo = edges.to_sparse_coo().coalesce()
             # Row i of an adjacency matrix gathers from its columns: those are the sources.
-            edges, edge_weight = coo.indices().flip(0), coo.values()
-        return cached_operator(edges, num_nodes, edge_weight, eta=self.eta, dtype=dtype)
+            edge_index, edge_weight = coo.indices().flip(0), coo.values()
+        return cached_operator(edge_index, num_nodes, edge_weight, eta=self.eta, dtype=dtype)
 
     def _expansion(self, operator: Operator) -> tuple[Basis, Tensor]:
         if self.mode == "truncated":
             matrix = self._matrix
         else:
-            self._basis, matrix = _limit_family(self.filters, operator.interval)
-            matrix = matrix.to(self.theta.device)
+            self._basis, matrix = _limit_family(self.filters, operator.interval, self.theta.shape[-1])
+        matrix = matrix.to(self.theta.device)
         return self._basis, matrix if self.runs is not None else matrix[0]
 
     def response(self, lam: ArrayLike) -> NDArray[np.float64]:
@@ -153,21 +156,22 @@ class PCConv(RunModule):
         if self.runs is not None:
             return f"{self.runs} runs, eta={self.eta:g}, mode={self.mode!r}"
         f = self.filters[0]
-        return (
-            f"K={f.K}, N={f.N}, t={f.t:g}, p={f.p:g}, eta={self.eta:g}, identity={f.identity}, mode={self.mode!r}"
-        )
+        return f"K={f.K}, N={f.N}, t={f.t:g}, p={f.p:g}, eta={self.eta:g}, identity={f.identity}, mode={self.mode!r}"
 
 
 @lru_cache(maxsize=32)
-def _limit_family(filters: tuple[PCFilter, ...], interval: tuple[float, float]) -> tuple[Basis, Tensor]:
+def _limit_family(filters: tuple[PCFilter, ...], interval: tuple[float, float], columns: int) -> tuple[Basis, Tensor]:
     expansions = [limit_expansion(f.K, f.t, f.p, interval) for f in filters]
     matrices = [f.columns(matrix) for f, (_, matrix) in zip(filters, expansions, strict=True)]
-    return expansions[0][0], _padded(matrices)
+    return expansions[0][0], _padded(matrices, columns)
 
 
-def _padded(matrices: Sequence[NDArray[np.float64]]) -> Tensor:
-    """Matrices as one (R, rows, columns) tensor; missing rows and columns are terms that are not there."""
-    rows, columns = (max(matrix.shape[axis] for matrix in matrices) for axis in (0, 1))
+def _padded(matrices: Sequence[NDArray[np.float64]], columns: int) -> Tensor:
+    """Matrices as one (R, rows, columns) tensor; missing rows and columns are terms that are not there.
+
+    θ, which the columns meet, is as wide as in the widest run that was ever in the stack, also after that one has left.
+    """
+    rows = max(matrix.shape[0] for matrix in matrices)
     padded = np.zeros((len(matrices), rows, columns))
     for into, matrix in zip(padded, matrices, strict=True):
         into[: matrix.shape[0], : matrix.shape[1]] = matrix

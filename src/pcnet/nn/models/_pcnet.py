@@ -57,7 +57,9 @@ class PCNet(RunModule):
     ) -> None:
         super().__init__()
         check_rate("drop_prop", drop_prop)
-        widths = [in_channels, out_channels] if hidden_channels is None else [in_channels, hidden_channels, out_channels]
+        widths = (
+            [in_channels, out_channels] if hidden_channels is None else [in_channels, hidden_channels, out_channels]
+        )
         self.transform = Perceptron(widths, dropout=(drop_in, drop_hidden), activation=activation)
         self.conv = PCConv(K, N, t, p, eta, identity=identity, mode=mode, init=init)
         self.drop_prop: tuple[float, ...] = (drop_prop,)
@@ -68,9 +70,7 @@ class PCNet(RunModule):
         self.transform.reset_parameters(generator)
         self.conv.reset_parameters()
 
-    def forward(
-        self, x: Tensor | CSR, edge_index: Tensor | Operator, edge_weight: Tensor | None = None
-    ) -> Tensor:
+    def forward(self, x: Tensor | CSR, edge_index: Tensor | Operator, edge_weight: Tensor | None = None) -> Tensor:
         """Logits (n, classes), or (R, n, classes) for a stack of runs. x may be dense, torch-sparse or a `CSR`."""
         if isinstance(x, Tensor) and x.layout != torch.strided:
             x = CSR.from_torch(x)

@@ -1,0 +1,31 @@
+# Everything happens in .venv, which each target makes for itself when it is missing or out of date.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: demo test test-all lint bench clean
+
+demo: $(READY)  ## Train PCNet on the graph inside the package.
+	$(BIN)/pcnet train
+
+test: $(READY) lint  ## Lint, types and all tests but the slow ones.
+	$(BIN)/python -m pytest -m "not slow"
+
+test-all: $(READY) lint
+	$(BIN)/python -m pytest
+
+lint: $(READY)
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+bench: $(READY)  ## Speed and memory, side by side with the authors' scheme.
+	$(BIN)/python -m benchmarks.speed
+
+clean:
+	rm -rf .venv
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	touch $@

@@ -1,0 +1,17 @@
+"""What all tests share: random graphs that are the same in every run, and contracts that explain their failures."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+pytest.register_assert_rewrite("contracts.filter_contract", "contracts.model_contract")
+
+settings.register_profile(
+    "pcnet",
+    deadline=None,
+    derandomize=True,
+    # A contract's tests are inherited, so the same test runs in several classes.
+    suppress_health_check=[HealthCheck.differing_executors, HealthCheck.too_slow],
+)
+settings.load_profile("pcnet")

@@ -1,0 +1,145 @@
+"""PC-Conv keeps the contract of filters, in both modes, and is what the paper's formula says."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+import scipy.linalg
+import torch
+from contracts.filter_contract import FilterContract, columns, quiet
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import Edges, dense_operator, graphs, seeds
+
+from pcnet.graph import Operator
+from pcnet.nn import PCConv
+
+
+def charlier(n: int, k: int, t: float) -> float:
+    """C_n(k, t) by the explicit sum of Theorem 1."""
+    falling = [math.prod(k - i for i in range(m)) for m in range(n + 1)]
+    return math.fsum(math.comb(n, j) * (-t) ** j * falling[n - j] for j in range(n + 1))
+
+
+class PCConvContract(FilterContract):
+    arguments: ClassVar[dict[str, Any]]
+
+    def make(self) -> PCConv:
+        return PCConv(**self.arguments)
+
+    def make_others(self) -> list[PCConv]:
+        mine = self.arguments
+        changes = ({"K": mine["K"] + 2, "t": 0.9}, {"N": mine["N"] + 3, "p": 2.7}, {"K": 1, "N": 1, "t": 0.1, "p": 1.4})
+        with quiet():
+            return [PCConv(**(mine | change)) for change in changes]
+
+    def dense(self, graph: Edges) -> np.ndarray:
+        return dense_operator(graph, self.arguments.get("eta", 0.5))
+
+    def operator(self, graph: Edges, dtype: torch.dtype = torch.float64) -> Operator:
+        eta = self.arguments.get("eta", 0.5)
+        return Operator.from_edges(graph.edge_index, graph.num_nodes, graph.weight, eta=eta, dtype=dtype)
+
+    def response(self, layer: PCConv, s: np.ndarray) -> np.ndarray:
+        f, theta = layer.filters[0], layer.theta.detach().double().numpy()
+        lam = f.p - 1 - s
+        constant = theta[0] if f.identity else 0.0
+        if layer.mode == "limit":
+            family = [(1 - lam) ** k * np.exp(f.t * lam) for k in range(1, f.K + 1)]
+        else:
+            family = [
+                sum(charlier(n, k, f.t) / math.factorial(n) * (-lam) ** n for n in range(f.N + 1))
+                for k in range(1, f.K + 1)
+            ]
+        return constant + sum(weight * g for weight, g in zip(theta[int(f.identity) :], family, strict=True))
+
+    def said(self, layer: PCConv, s: np.ndarray) -> np.ndarray:
+        return layer.response(layer.filters[0].p - 1 - s)
+
+
+class TestTruncated(PCConvContract):
+    arguments: ClassVar = {"K": 4, "N": 6, "t": 0.5, "p": 2.3}
+
+
+class TestTruncatedAsPublished(PCConvContract):
+    """Table 1's Actor: fewer terms than filters, p below 2."""
+
+    arguments: ClassVar = {"K": 6, "N": 3, "t": 1.5, "p": 2.2, "eta": 0.65}
+
+
+class TestTruncatedWithoutHeat(PCConvContract):
+    """η below ½ moves the spectrum out of [−1, 1]."""
+
+    arguments: ClassVar = {"K": 6, "N": 9, "t": 0.0, "p": 1.3, "eta": 0.3}
+
+
+class TestWithoutIdentity(PCConvContract):
+    arguments: ClassVar = {"K": 3, "N": 4, "t": 0.7, "p": 2.0, "identity": False}
+
+
+class TestLimit(PCConvContract):
+    arguments: ClassVar = {"K": 4, "N": 4, "t": 0.8, "p": 2.3, "mode": "limit"}
+
+
+class TestLimitOnAWideSpectrum(PCConvContract):
+    arguments: ClassVar = {"K": 3, "N": 4, "t": 1.6, "p": 2.0, "eta": 0.35, "mode": "limit"}
+
+
+class TestLimitWithoutIdentity(PCConvContract):
+    arguments: ClassVar = {"K": 5, "N": 4, "t": 0.0, "p": 1.7, "eta": 0.8, "identity": False, "mode": "limit"}
+
+
+@settings(max_examples=100)
+@given(graphs(), st.floats(0, 3), st.floats(1, 4), st.sampled_from([0.3, 0.5, 0.75]), seeds())
+def test_limit_mode_equals_dense_expm(graph, t, p, eta, seed):
+    """(I − L̃)^k e^{tL̃} x, one k at a time."""
+    S = dense_operator(graph, eta)
+    L = (p - 1) * np.eye(len(S)) - S
+    x = columns(len(S), 2, seed)
+    with quiet():
+        layer = PCConv(4, 4, t, p, eta, mode="limit").double()
+    for k in range(5):
+        torch.nn.init.zeros_(layer.theta)[k] = 1
+        exact = x.numpy()
+        if k:
+            exact = np.linalg.matrix_power(np.eye(len(S)) - L, k) @ scipy.linalg.expm(t * L) @ exact
+        norm = 1.0 if k == 0 else np.abs((1 - np.linalg.eigvalsh(L)) ** k * np.exp(t * np.linalg.eigvalsh(L))).max()
+        got = layer(x, graph.edge_index, graph.weight).detach().numpy()
+        assert np.abs(got - exact).max() <= 1e-10 * max(norm, 1.0) * max(1.0, float(x.abs().max()))
+
+
+@settings(max_examples=40)
+@given(graphs(), st.floats(0.05, 1.5), st.floats(1, 2.5), seeds())
+def test_truncated_mode_converges_to_the_limit(graph, t, p, seed):
+    x = columns(graph.num_nodes, 2, seed)
+
+    def output(N: int, mode: str) -> torch.Tensor:
+        with quiet():
+            layer = PCConv(3, N, t, p, mode=mode).double()
+        return layer(x, graph.edge_index, graph.weight).detach()
+
+    limit = output(3, "limit")
+    scale = max(1.0, float(limit.abs().max()))
+    errors = [float((output(N, "truncated") - limit).abs().max()) / scale for N in (4, 10, 20, 40)]
+    assert errors[1] <= max(errors[0], 1e-10)
+    assert errors[2] < 1e-3
+    assert errors[3] < 1e-10
+
+
+@pytest.mark.parametrize("N", [3, 8])
+def test_the_order_is_the_number_of_products(N, monkeypatch):
+    """N sparse products forward and N back, whatever K is."""
+    from pcnet.propagate import _polynomial
+
+    calls = []
+    product = _polynomial.product
+    monkeypatch.setattr(_polynomial, "product", lambda *a: calls.append(1) or product(*a))
+    with quiet():
+        layer = PCConv(7, N, 0.5)
+    z = layer(torch.randn(3, 2, requires_grad=True), torch.tensor([[0, 1], [1, 0]]))
+    assert len(calls) == N
+    z.sum().backward()
+    assert len(calls) == 2 * N
