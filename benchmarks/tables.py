@@ -13,16 +13,12 @@ from benchmarks.timing import Spread
 
 def show(console: Console, section: str, result: Any) -> None:
     """Print one section of the results."""
-    console.print(
-        {"training": _training, "propagation": _propagation, "memory": _memory, "neighbour": _neighbour}[section](
-            result
-        )
-    )
+    console.print(TABLES[section](result), highlight=False)
 
 
 def _training(rows: list[dict[str, Any]]) -> Table:
     table = _table(
-        "Training: ms per run and epoch, median [lowest, highest]",
+        "Training: ms per run and epoch, median (lowest–highest)",
         "dataset",
         "plain",
         "threads",
@@ -47,8 +43,8 @@ def _propagation(result: dict[str, Any]) -> Table:
             str(Spread(**row["ratio"])),
         )
         table.add_row(row["way"], *figures, end_section=row is result["rows"][len(result["rows"]) // 2 - 1])
-    verdict = f"{Spread(**result['ratio'])}; target {_verdict(result, '≥')}"
-    table.caption = f"plain, a run at a time, over pcnet with ten at once: {verdict}"
+    verdict = f"{Spread(**result['ratio'])}, target {_verdict(result, '≥')}"
+    table.caption = f"plain singly over pcnet ten at once: {verdict}"
     return table
 
 
@@ -62,15 +58,13 @@ def _memory(result: dict[str, Any]) -> Table:
 
 
 def _neighbour(result: dict[str, Any]) -> Table:
-    title = f"Training on {result['dataset']} beside {result['busy_processes']} busy processes: ms per run and epoch"
-    table = _table(title, "way", "alone", "beside them", "slowdown")
+    busy = f"{result['busy_processes']} busy processes"
+    table = _table(
+        f"Training on {result['dataset']} beside {busy}: ms per run and epoch",
+        *("way", "alone", "beside them", "times slower"),
+    )
     for row in result["rows"]:
-        table.add_row(
-            row["way"],
-            str(Spread(**row["alone_ms"])),
-            str(Spread(**row["busy_ms"])),
-            f"{row['slowdown']:.2f}",
-        )
+        table.add_row(row["way"], *(str(Spread(**row[key])) for key in ("alone_ms", "busy_ms", "slowdown")))
     table.caption = f"a worker on each core: target {_verdict(result, '≤')}"
     return table
 
@@ -78,7 +72,7 @@ def _neighbour(result: dict[str, Any]) -> Table:
 def _table(title: str, first: str, *columns: str) -> Table:
     table = Table(first, box=SIMPLE, title=title, title_justify="left", caption_justify="left")
     for column in columns:
-        table.add_column(column, justify="right")
+        table.add_column(column, justify="right", no_wrap=True)
     return table
 
 
@@ -86,3 +80,6 @@ def _verdict(result: dict[str, Any], sign: str) -> str:
     if result["target"] is None:
         return "–"
     return f"{sign} {result['target']:g}, " + ("[green]met[/green]" if result["met"] else "[red]missed[/red]")
+
+
+TABLES = {"training": _training, "propagation": _propagation, "memory": _memory, "neighbour": _neighbour}

@@ -32,7 +32,7 @@ class Spread:
         return Spread.of([a / b for a, b in zip(slow, fast, strict=True)])
 
     def __str__(self) -> str:
-        return f"{self.median:.3g} [{self.low:.3g}, {self.high:.3g}]"
+        return f"{self.median:.3g} ({self.low:.3g}–{self.high:.3g})"
 
 
 def take_turns(measurements: Mapping[str, Callable[[], float]], rounds: int) -> dict[str, Rounds]:

@@ -15,6 +15,7 @@ from benchmarks.plain import PlainTraining
 from benchmarks.timing import Spread, fastest, per_call, take_turns
 from pcnet import Graph, Run, Targets, make_split, train
 from pcnet.experiments import Experiment
+from pcnet.training import available_threads
 
 #: Times faster than the plain scheme that the library sets out to be.
 TARGETS = {"cora": 40.0, "actor": 40.0, "texas": 15.0, "pubmed": 15.0}
@@ -33,12 +34,14 @@ class Clock:
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
+        #: Time and number of epochs of every report, by worker.
         self.reports: dict[int, list[tuple[float, int]]] = defaultdict(list)
 
     def advance(self, epochs: int) -> None:
-        reports = self.reports[threading.get_ident()]
-        reports.append((time.perf_counter(), epochs))
-        if len(reports) > WARM_UP + 2 and reports[-1][0] - reports[WARM_UP][0] > self.seconds:
+        mine = self.reports[threading.get_ident()]
+        mine.append((time.perf_counter(), epochs))
+        warm = all(len(worker) > WARM_UP + 1 for worker in self.reports.copy().values())
+        if warm and mine[-1][0] - mine[WARM_UP][0] > self.seconds:
             raise Enough
 
     @property
@@ -46,8 +49,9 @@ class Clock:
         """Per epoch of a single run, all workers together."""
         rate = 0.0
         for worker in self.reports.values():
-            (start, _), *reports = worker[WARM_UP:]
-            rate += sum(epochs for _, epochs in reports) / (reports[-1][0] - start)
+            if len(worker) > WARM_UP + 1:
+                (start, _), *reports = worker[WARM_UP:]
+                rate += sum(epochs for _, epochs in reports) / (reports[-1][0] - start)
         return 1e3 / rate
 
 
@@ -61,7 +65,7 @@ def endless_runs(graph: Graph, experiment: Experiment) -> list[Run]:
     ]
 
 
-def time_library(graph: Graph, runs: Sequence[Run], threads: int, seconds: float) -> float:
+def time_library(graph: Graph, runs: Sequence[Run], threads: int | None, seconds: float) -> float:
     """Steady epochs of `pcnet.train`, its setting up left out."""
     clock = Clock(seconds)
     with suppress(Enough):
@@ -69,12 +73,17 @@ def time_library(graph: Graph, runs: Sequence[Run], threads: int, seconds: float
     return clock.milliseconds
 
 
-def compare_training(graph: Graph, experiment: Experiment, threads: int, rounds: int, seconds: float) -> dict[str, Any]:
-    """The library with one worker a core beside the plain scheme with one thread and with one a core."""
+def compare_training(
+    graph: Graph, experiment: Experiment, threads: int | None, rounds: int, seconds: float
+) -> dict[str, Any]:
+    """The library beside the plain scheme with one thread and with a thread on each core.
+
+    `threads=None` lets the library choose its number of workers and the plain scheme use every core.
+    """
     runs = endless_runs(graph, experiment)
     split = make_split(graph, experiment.protocol, experiment.seeds[0])
     plain = PlainTraining(graph, split, experiment, experiment.seeds[0])
-    choices = sorted({1, threads})
+    choices = sorted({1, threads or available_threads()})
     measurements = {f"plain {number}": partial(per_call, plain.epoch, seconds, number) for number in choices} | {
         "pcnet": partial(time_library, graph, runs, threads, seconds)
     }

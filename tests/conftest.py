@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import pytest
+import torch
 from hypothesis import HealthCheck, settings
+
+# As the trainer does: workers side by side have one core each, and a run's bits are promised for that.
+torch.set_num_threads(1)
 
 pytest.register_assert_rewrite("contracts.filter_contract", "contracts.model_contract")
 

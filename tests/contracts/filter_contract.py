@@ -12,12 +12,12 @@ import pytest
 import safetensors.torch
 import torch
 from hypothesis import given, settings
-from strategies import NAMED, Edges, dense_operator, graphs, seeds
 from torch import Tensor
 
 from pcnet.errors import PcnetWarning
 from pcnet.graph import Operator
 from pcnet.nn import RunModule
+from strategies import NAMED, Edges, graphs, seeds
 
 
 @contextmanager

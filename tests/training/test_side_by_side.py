@@ -26,6 +26,26 @@ def test_at_once_is_one_by_one(graph, varied, same, activation):
     assert len({outcome.epochs for outcome in together}) > 2
 
 
+@pytest.mark.parametrize(
+    ("classes", "features", "hidden"),
+    [(7, 33, 64), (2, 16, 33), (5, 33, None), (7, 3, None), (3, 3, 33), (5, 16, 8)],
+)
+def test_no_shape_changes_the_rounding(classes, features, hidden, same):
+    # A matrix product rounds differently when its operands lie differently in memory, or come as one batch.
+    graph = csbm(151, 0.3, classes=classes, features=features, average_degree=8, epsilon=0.1, seed=1)
+    runs = [
+        Run(
+            PCNetSettings(hidden=hidden),
+            TrainingSettings(epochs=3),
+            Targets.from_split(make_split(graph, "random-60-20-20", number)),
+            number,
+        )
+        for number in range(4)
+    ]
+    together = train(graph, runs, threads=1)
+    assert all(same(outcome, train(graph, [run])[0]) for run, outcome in zip(runs, together, strict=True))
+
+
 def test_limit_mode_at_once_is_one_by_one(dense, varied, same):
     runs = [replace(run, model=replace(run.model, mode="limit", p=2.0)) for run in varied[:4]]
     for run, outcome in zip(runs, train(dense, runs, threads=1), strict=True):
@@ -195,6 +215,12 @@ def test_refused(case, dense, varied):
     with pytest.raises(PcnetError) as error:
         train(dense, runs, **arguments)
     assert words in str(error.value)
+
+
+@pytest.mark.parametrize("seed", [-1, 0.5, 2**63, "1", None])
+def test_a_seed_is_a_whole_number(seed, varied):
+    with pytest.raises(PcnetError, match="seed of a run must be an integer"):
+        replace(varied[0], seed=seed)
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,8 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    # Docstrings are wrapped for the screen, not where their source lines end.
+    rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("train")(train)
@@ -39,7 +41,7 @@ def main() -> None:
     """Run a command; what is wrong with its input is one sentence on standard error and exit code 2."""
     warnings.showwarning = _show_warning
     try:
-        code = app(standalone_mode=False)
+        code = app(prog_name="pcnet", standalone_mode=False)
     except PcnetError as error:
         _fail(str(error), 2)
     except MemoryError:

@@ -18,7 +18,13 @@ DataOption = Annotated[
 ]
 JsonOption = Annotated[
     str | None,
-    typer.Option("--json", metavar="FILE", help="Write the result as JSON; '-' is standard output."),
+    typer.Option(
+        "--json",
+        metavar="FILE",
+        help="Write the result as JSON; '-' is standard output.",
+        # As a file it would be written over what else is printed there.
+        callback=lambda target: "-" if target == "/dev/stdout" else target,
+    ),
 ]
 ThreadsOption = Annotated[
     int | None, typer.Option("--threads", help="Runs computed at the same time; all cores by default.")

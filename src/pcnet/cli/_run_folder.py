@@ -64,6 +64,9 @@ class RunFolder:
     def write(self, graph: Graph, result: Result, summary: dict[str, Any]) -> None:
         """Write the results, then drop the checkpoint."""
         experiment = result.experiment
+        for stale in self.path.rglob(".*.tmp"):
+            # Of a process that was killed while it wrote here.
+            stale.unlink()
         write_json(
             self.path / "settings.json",
             {key: summary[key] for key in ("dataset", "preset", "settings", "versions")},

@@ -13,7 +13,7 @@ from pcnet.errors import PcnetError
 from pcnet.evaluation import Summary, scores, summarise
 from pcnet.experiments._presets import Experiment
 from pcnet.graph import Graph
-from pcnet.training import Outcome, Reporter, Run, Targets, train
+from pcnet.training import Outcome, Reporter, Run, Targets, clear_checkpoint, train
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +56,8 @@ def run_experiment(
     seconds = time.perf_counter() - start
     for seed, outcome in zip(experiment.seeds, outcomes, strict=True):
         if outcome.diverged:
+            if checkpoint is not None:
+                clear_checkpoint(checkpoint)
             raise PcnetError(
                 f"Training with seed {seed} diverged: no epoch had a finite loss. Lower the learning rates."
             )

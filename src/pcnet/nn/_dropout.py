@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import torch
@@ -39,6 +41,42 @@ class Draws:
         return (words.view(np.uint16)[:count] >= round(rate * 65536)).reshape(shape)
 
 
+class DeviceDraws:
+    """Draws on a GPU: kernels hash (seed, epoch, layer, element), so nothing is stored and nothing depends on order.
+
+    `epoch` is a number on the device: a captured step reads it anew each time it is replayed.
+    """
+
+    def __init__(self, seeds: Tensor, epoch: Tensor) -> None:
+        self.seeds, self.epoch = seeds, epoch
+
+    @staticmethod
+    def from_torch(runs: int, device: torch.device) -> DeviceDraws:
+        """Draws governed by `torch.manual_seed`."""
+        return DeviceDraws(torch.randint(2**31, (runs,)).to(device), torch.zeros((), dtype=torch.int64, device=device))
+
+    @staticmethod
+    def idle(runs: int, device: torch.device) -> DeviceDraws:
+        """For steps without dropout, which still name their source."""
+        return DeviceDraws(*(_zeros(size, device) for size in ((runs,), ())))
+
+
+@lru_cache(maxsize=64)
+def _zeros(shape: tuple[int, ...], device: torch.device) -> Tensor:
+    return torch.zeros(shape, dtype=torch.int64, device=device)
+
+
+@lru_cache(maxsize=64)
+def device_vector(values: tuple[float, ...], device: torch.device) -> Tensor:
+    """One number for each run, on the device to stay: a captured step cannot wait for a copy."""
+    return torch.tensor(values, dtype=torch.float32, device=device)
+
+
+def draws_from_torch(runs: int, device: torch.device) -> Draws | DeviceDraws:
+    """The source of dropout bits for a model that is trained by hand."""
+    return DeviceDraws.from_torch(runs, device) if device.type == "cuda" else Draws.from_torch(runs)
+
+
 def check_rate(name: str, rate: float) -> None:
     """A dropout rate lies in [0, 1)."""
     if not 0.0 <= rate < 1.0:
@@ -46,10 +84,12 @@ def check_rate(name: str, rate: float) -> None:
 
 
 @torch.compiler.disable
-def dropout(x: Tensor, rates: Sequence[float], draws: Draws) -> Tensor:
+def dropout(x: Tensor, rates: tuple[float, ...], draws: Draws | DeviceDraws) -> Tensor:
     """x ∘ keep / (1 − rate) for x of shape (R, n, d), with one rate for each run."""
     if not any(rates):
         return x
+    if isinstance(draws, DeviceDraws):
+        return _DeviceDropout.apply(x, device_vector(rates, x.device), draws)
     runs, n, width = x.shape
     # Laid out as the columns of a propagation, (n, R, d), so that neither factor is copied there.
     scale = np.ones((n, runs, width), dtype=np.float32)
@@ -57,3 +97,25 @@ def dropout(x: Tensor, rates: Sequence[float], draws: Draws) -> Tensor:
         if rate:
             np.multiply(draws.keep(run, (n, width), rate), np.float32(1 / (1 - rate)), out=scale[:, run])
     return x * torch.from_numpy(scale).permute(1, 0, 2).to(x)
+
+
+class _DeviceDropout(torch.autograd.Function):
+    """Dropout before a propagation; the same bits are drawn again on the way back."""
+
+    #: Tells these draws from those of the layers before.
+    LAYER = 15
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, rates: Tensor, draws: DeviceDraws) -> Tensor:
+        ctx.rates, ctx.draws = rates, draws
+        return _DeviceDropout._masked(x, rates, draws)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
+        return _DeviceDropout._masked(grads[0], ctx.rates, ctx.draws), None, None
+
+    @staticmethod
+    def _masked(x: Tensor, rates: Tensor, draws: DeviceDraws) -> Tensor:
+        from pcnet.nn import _triton
+
+        return _triton.masked(x, rates, draws.seeds, draws.epoch, _DeviceDropout.LAYER)

@@ -14,7 +14,8 @@ from torch.autograd.function import once_differentiable
 
 from pcnet.errors import PcnetError
 from pcnet.graph import CSR
-from pcnet.nn._dropout import Draws, check_rate
+from pcnet.nn._device_perceptron import DevicePerceptron
+from pcnet.nn._dropout import DeviceDraws, Draws, check_rate, draws_from_torch
 from pcnet.nn._runs import RunModule
 from pcnet.propagate import product
 
@@ -58,7 +59,7 @@ class Perceptron(RunModule):
                 nn.init.uniform_(parameter, -bound, bound, generator=generator)
 
     @torch.compiler.disable
-    def forward(self, x: Tensor | CSR, draws: Draws | None = None) -> Tensor:
+    def forward(self, x: Tensor | CSR, draws: Draws | DeviceDraws | None = None) -> Tensor:
         """Θ(X); dropout happens in training mode and takes its bits from `draws`."""
         self._check_input(x)
         stacked = self.runs is not None
@@ -70,9 +71,10 @@ class Perceptron(RunModule):
                 return z if stacked else z[0]
             rates = tuple((0.0,) * len(weights) for _ in rates)
         elif draws is None:
-            draws = Draws.from_torch(len(rates))
+            draws = draws_from_torch(len(rates), weights[0].device)
         dense = None if isinstance(x, CSR) else x
-        z = _Perceptron.apply(dense, x, rates, draws, self.activation, *weights, *biases)
+        function = DevicePerceptron if weights[0].is_cuda else _Perceptron
+        z = function.apply(dense, x, rates, draws, self.activation, *weights, *biases)
         return z if stacked else z[0]
 
     def _check_input(self, x: Tensor | CSR) -> None:
@@ -87,7 +89,7 @@ def _collapsed(x: Tensor | CSR, weights: Sequence[Tensor], biases: Sequence[Tens
     for following, offset in zip(weights[1:], biases[1:], strict=True):
         weight, bias = _narrow_product(weight, following), bias @ following + offset.unsqueeze(1)
     if not isinstance(x, CSR):
-        return x @ weight + bias
+        return torch.stack([x @ one.clone() for one in weight]) + bias
     runs, width_in, width = weight.shape
     columns = product(x, weight.permute(1, 0, 2).reshape(width_in, runs * width))
     return (columns.view(-1, runs, width) + bias.permute(1, 0, 2)).permute(1, 0, 2)
@@ -182,7 +184,8 @@ def _input_product(x: Tensor | CSR, keep: Keep, scale: float, weight: Tensor) ->
     """δ(X)·W."""
     if isinstance(x, CSR):
         return product(x, weight, _dropped(x.values, keep, scale))
-    return _dropped(x, keep, scale) @ weight
+    # A copy starts at a round address: BLAS rounds differently from others, so a run would depend on its place.
+    return _dropped(x, keep, scale) @ weight.clone()
 
 
 def _input_product_transposed(x: Tensor | CSR, keep: Keep, scale: float, g: Tensor, out: Tensor) -> None:
@@ -191,7 +194,7 @@ def _input_product_transposed(x: Tensor | CSR, keep: Keep, scale: float, g: Tens
         twin = None if keep is None else keep[x.to_transposed.numpy(force=True)]
         out.copy_(product(x.transposed, g, _dropped(x.transposed.values, twin, scale)))
     else:
-        torch.mm(_dropped(x, keep, scale).t(), g, out=out)
+        out.copy_(_dropped(x, keep, scale).t() @ g)
 
 
 def _narrow_product(x: Tensor, weight: Tensor) -> Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,9 @@ def apply_polynomial(operator: Operator, x: Tensor, coefficients: Tensor, basis:
     runs = x.shape[0] if x.ndim == 3 else 1
     width = x.shape[-1]
     per_column = _spread(coefficients, x.ndim, runs, width).contiguous()
-    recurrence = _recurrence(basis, coefficients.shape[-1] - 1, x.ndim, runs, width, x)
+    # The groups of a basis are runs, or the columns of a single run.
+    groups, each = (runs, width) if x.ndim == 3 else (width, 1)
+    recurrence = _recurrence(basis, coefficients.shape[-1] - 1, groups, each, x.dtype, x.device)
     columns = x if x.ndim == 2 else x.permute(1, 0, 2).reshape(n, runs * width)
     z = _Polynomial.apply(columns, per_column, operator, recurrence)
     return z if x.ndim == 2 else z.view(n, runs, width).permute(1, 0, 2)
@@ -47,39 +49,42 @@ Step = tuple[Any, Any, Any]
 
 class _Polynomial(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, x: Tensor, coefficients: Tensor, operator: Operator, recurrence: list[Step]) -> Tensor:
+    def forward(ctx: Any, x: Tensor, coefficients: Tensor, operator: Operator, recurrence: Any) -> Tensor:
         ctx.operator, ctx.recurrence = operator, recurrence
         ctx.save_for_backward(x, coefficients)
-        terms = _terms(operator.matrix, x, recurrence)
-        z = next(terms) * coefficients[0]
-        for term, c in zip(terms, coefficients[1:], strict=True):
-            z.addcmul_(term, c)
-        return z
+        return _sweep(operator.matrix, x, coefficients, recurrence)[0]
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, Tensor | None, None, None]:
         x, coefficients = ctx.saved_tensors
-        wants_x, wants_coefficients = ctx.needs_input_grad[:2]
-        grad_x = torch.zeros_like(x) if wants_x else None
-        grad_coefficients = torch.empty(len(coefficients), x.shape[1], dtype=x.dtype, device=x.device)
-        for k, term in enumerate(_terms(ctx.operator.adjoint, g.contiguous(), ctx.recurrence)):
-            if grad_x is not None:
-                grad_x.addcmul_(term, coefficients[k])
-            if wants_coefficients:
-                grad_coefficients[k] = _column_sums(x * term)
-        if not wants_coefficients:
-            return grad_x, None, None, None
-        if coefficients.shape[1] == 1:
-            grad_coefficients = grad_coefficients.sum(dim=1, keepdim=True)
-        return grad_x, grad_coefficients, None, None
+        against = x if ctx.needs_input_grad[1] else None
+        grad_x, dots = _sweep(ctx.operator.adjoint, g.contiguous(), coefficients, ctx.recurrence, against)
+        if dots is not None and coefficients.shape[1] == 1:
+            dots = dots.sum(dim=1, keepdim=True)
+        return grad_x, dots, None, None
 
 
-def _terms(matrix: CSR, x: Tensor, recurrence: list[Step]) -> Iterator[Tensor]:
-    """P_0(M) x, P_1(M) x, … ; three column blocks are alive at a time."""
-    previous, current = x, x
-    yield current
-    for a, b, c in recurrence:
+def _sweep(
+    matrix: CSR, x: Tensor, coefficients: Tensor, recurrence: Any, against: Tensor | None = None
+) -> tuple[Tensor, Tensor | None]:
+    """Σ_n c_n P_n(M) x and, column by column, ⟨against, P_n(M) x⟩ for every n. Three column blocks are alive at a time.
+
+    Forward and backward are this one sweep: over x with S, and over the gradient with Sᵀ against x.
+    """
+    if x.is_cuda:
+        from pcnet.propagate import _triton
+
+        return _triton.sweep(matrix, x, coefficients, recurrence, against)
+    dots = None if against is None else x.new_empty(len(recurrence) + 1, x.shape[1])
+
+    def note(n: int, term: Tensor) -> None:
+        if dots is not None and against is not None:
+            dots[n] = _column_sums(against * term)
+
+    previous, current, total = x, x, x * coefficients[0]
+    note(0, x)
+    for n, (a, b, c) in enumerate(recurrence, start=1):
         following = product(matrix, current)
         if not _is(a, 1.0):
             following.mul_(a)
@@ -87,13 +92,15 @@ def _terms(matrix: CSR, x: Tensor, recurrence: list[Step]) -> Iterator[Tensor]:
             _add_scaled(following, current, b)
         if not _is(c, 0.0):
             _add_scaled(following, previous, -c)
+        total.addcmul_(following, coefficients[n])
+        note(n, following)
         previous, current = current, following
-        yield current
+    return total, dots
 
 
 def _column_sums(x: Tensor) -> Tensor:
     """1ᵀx. `torch.sum` rounds a column differently depending on how many stand beside it; bags of rows do not."""
-    if x.device.type != "cpu" or x.dtype != torch.float32:
+    if x.dtype != torch.float32:
         return x.sum(dim=0)
     rows = torch.arange(len(x), dtype=torch.int32)
     while len(x) > 1:
@@ -128,20 +135,25 @@ def _spread(coefficients: Tensor, ndim: int, runs: int, width: int) -> Tensor:
     raise PcnetError(f"Coefficients have shape {shape}; this x needs (N+1,), {form}.")
 
 
-def _recurrence(basis: Basis, order: int, ndim: int, runs: int, width: int, like: Tensor) -> list[Step]:
-    """The basis's steps as plain numbers, or as one number for each column."""
-    a, b, c = (np.asarray(part, dtype=np.float64) for part in basis.recurrence(order))
-    if a.ndim == b.ndim == c.ndim == 1:
-        return list(zip(a.tolist(), b.tolist(), c.tolist(), strict=True))
-    groups, each = (runs, width) if ndim == 3 else (width, 1)
+@lru_cache(maxsize=64)
+def _recurrence(
+    basis: Basis, order: int, groups: int, width: int, dtype: torch.dtype, device: torch.device
+) -> list[Step] | Tensor:
+    """The basis's steps for `groups` groups of `width` columns.
 
-    def per_column(part: np.ndarray) -> list[Any]:
-        if part.ndim == 1:
-            return list(part.tolist())
-        if part.shape[0] != groups:
-            raise PcnetError(f"The basis has {part.shape[0]} groups, but x has {groups}.")
-        spread = torch.from_numpy(part).repeat_interleave(each, dim=0).t().contiguous()
-        # A step at which every group agrees stays a plain number.
-        return [float(row[0]) if bool((row == row[0]).all()) else row.to(like.dtype).to(like.device) for row in spread]
+    On the CPU as plain numbers where all columns agree, else as one number for each column; on a GPU as one tensor
+    (N, 3, columns) of a, b and c, which stays there from call to call.
+    """
+    parts = [np.asarray(part, dtype=np.float64) for part in basis.recurrence(order)]
+    for part in parts:
+        if part.ndim == 2 and len(part) != groups:
+            raise PcnetError(f"The basis has {len(part)} groups, but x has {groups}.")
+    spread = [np.broadcast_to(part, (groups, order)).repeat(width, axis=0).T for part in parts]
+    if device.type == "cuda":
+        return torch.from_numpy(np.ascontiguousarray(np.stack(spread, axis=1))).to(dtype).to(device)
 
-    return list(zip(per_column(a), per_column(b), per_column(c), strict=True))
+    def per_column(row: np.ndarray) -> float | Tensor:
+        return float(row[0]) if (row == row[0]).all() else torch.from_numpy(row.copy()).to(dtype)
+
+    a, b, c = ([per_column(row) for row in part] for part in spread)
+    return list(zip(a, b, c, strict=True))

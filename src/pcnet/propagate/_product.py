@@ -9,7 +9,6 @@ from torch import Tensor
 
 from pcnet.graph import CSR
 
-
 with warnings.catch_warnings():
     # The first compressed-row tensor of a process makes torch say that they are new; users need not hear it from us.
     warnings.simplefilter("ignore")
@@ -35,6 +34,10 @@ def product(matrix: CSR, x: Tensor, values: Tensor | None = None) -> Tensor:
             values,
             include_last_offset=True,
         )[0]
+    if x.is_cuda:
+        from pcnet.propagate import _triton
+
+        return _triton.product(matrix, x, values)
     # The fields are known to be consistent: checking them at every product would cost as much as the product.
     return (
         torch.sparse_csr_tensor(matrix.crow, matrix.col, values, matrix.shape, check_invariants=False) @ x.contiguous()

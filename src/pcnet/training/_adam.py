@@ -11,25 +11,47 @@ from torch import Tensor, nn
 from pcnet.training._settings import TrainingSettings, rate_of
 
 BETAS, EPSILON = (0.9, 0.999), 1e-8
+Groups = dict[str, list[nn.Parameter]]
 
 
-class RunAdam:
-    """m ← β₁m + (1−β₁)g, v ← β₂v + (1−β₂)g², w ← w − lr · m̂ / (√v̂ + ε), for every run at once.
+class AdamState:
+    """Parameters with the run as first axis, their running means of g and g², and the number of steps made."""
 
-    Adam adds wd·w to g first, AdamW takes lr·wd·w off w instead. Parameters have the run as their first axis. Torch's
-    fused kernel, which its own optimisers call too, makes one pass over memory; its optimiser classes would spend more
-    time on bookkeeping than on arithmetic for so many small groups.
-    """
-
-    def __init__(self, groups: dict[str, list[nn.Parameter]], settings: Sequence[TrainingSettings]) -> None:
+    def __init__(self, groups: Groups) -> None:
         self.parameters = [parameter for group in groups.values() for parameter in group]
         self.means = [torch.zeros_like(parameter) for parameter in self.parameters]
         self.squares = [torch.zeros_like(parameter) for parameter in self.parameters]
         self.steps = torch.zeros((), dtype=torch.float32)
+
+    def tensors(self, runs: Sequence[int]) -> dict[str, Tensor]:
+        """What a checkpoint, or a smaller block, needs of some of the runs."""
+        state = {"steps": self.steps}
+        for name, tensors in (("mean", self.means), ("square", self.squares)):
+            state |= {f"{name}.{place}": tensor[list(runs)] for place, tensor in enumerate(tensors)}
+        return state
+
+    def adopt(self, state: dict[str, Tensor]) -> None:
+        """Take over a state of as many runs."""
+        self.steps.copy_(state["steps"])
+        for name, tensors in (("mean", self.means), ("square", self.squares)):
+            for place, tensor in enumerate(tensors):
+                tensor.copy_(state[f"{name}.{place}"])
+
+
+class RunAdam(AdamState):
+    """m ← β₁m + (1−β₁)g, v ← β₂v + (1−β₂)g², w ← w − lr · m̂ / (√v̂ + ε), for every run at once.
+
+    Adam adds wd·w to g first, AdamW takes lr·wd·w off w instead. Torch's fused kernel, which its own optimisers call
+    too, makes one pass over memory; its optimiser classes would spend more time on bookkeeping than on arithmetic for
+    so many small groups.
+    """
+
+    def __init__(self, groups: Groups, settings: Sequence[TrainingSettings]) -> None:
+        super().__init__(groups)
         self._updates = list(self._plan(groups, settings))
 
     def _plan(
-        self, groups: dict[str, list[nn.Parameter]], settings: Sequence[TrainingSettings]
+        self, groups: Groups, settings: Sequence[TrainingSettings]
     ) -> Iterator[tuple[int, range, Callable[..., None]]]:
         """For each group and run: the run, the places of its parameters, and their update once gradients are known."""
         start = 0
@@ -68,18 +90,3 @@ class RunAdam:
             update(grads=[by_run[place][run] for place in places])
         for parameter in self.parameters:
             parameter.grad = None
-
-    def tensors(self) -> dict[str, Tensor]:
-        """The state that a checkpoint needs."""
-        state = {"steps": self.steps}
-        for name, tensors in (("mean", self.means), ("square", self.squares)):
-            state |= {f"{name}.{place}": tensor for place, tensor in enumerate(tensors)}
-        return state
-
-    def adopt(self, state: dict[str, Tensor], runs: Sequence[int] | None = None) -> None:
-        """Take over a state, of all its runs or of some."""
-        self.steps.copy_(state["steps"])
-        for name, tensors in (("mean", self.means), ("square", self.squares)):
-            for place, tensor in enumerate(tensors):
-                source = state[f"{name}.{place}"]
-                tensor.copy_(source if runs is None else source[list(runs)])

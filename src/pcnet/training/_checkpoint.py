@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
 
 import safetensors
@@ -46,6 +47,8 @@ class Checkpoint:
                     f"The training in {self.folder} has other data, settings or splits; resume it with the same ones, "
                     "or start anew in another folder."
                 )
+            if sorted(chain(*divided)) != sorted(chain(*blocks)):
+                raise PcnetError(f"The checkpoint {path} is damaged; delete {self.folder} and start anew.")
             return divided
         for stale in self.folder.glob("block-*.safetensors"):
             stale.unlink()
@@ -60,7 +63,9 @@ class Checkpoint:
         tensors, numbers = block.state()
         tensors = {name: tensor.contiguous().cpu() for name, tensor in tensors.items()}
         metadata = {"numbers": json.dumps(numbers)}
-        write_atomically(self._path(number), lambda path: safetensors.torch.save_file(tensors, path, metadata))
+        # Not `save_file`: that makes a temporary file of its own, and does not raise OSError when space runs out.
+        content = safetensors.torch.save(tensors, metadata)
+        write_atomically(self._path(number), lambda path: path.write_bytes(content))
 
     def load(self, number: int, block: Block) -> None:
         """Bring a block to its saved state, if there is one."""
@@ -97,7 +102,7 @@ def fingerprint(x: torch.Tensor | CSR, operators: Sequence[Operator], runs: Sequ
     for matrix in [x, *(operator.matrix for operator in operators)]:
         add(*(matrix.crow, matrix.col, matrix.values) if isinstance(matrix, CSR) else (matrix,))
     for run in runs:
-        settings = {"model": asdict(run.model), "training": asdict(run.training), "seed": int(run.seed)}
+        settings = {"model": asdict(run.model), "training": asdict(run.training), "seed": run.seed}
         settings["classes"] = run.targets.num_classes
         digest.update(json.dumps(settings, sort_keys=True).encode())
         add(run.targets.train, run.targets.train_labels, run.targets.val, run.targets.val_labels)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral
 
 import numpy as np
 import torch
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pcnet.data import Split
+from pcnet.errors import PcnetError
 from pcnet.nn import PCNet, PCNetSettings
 from pcnet.training._settings import TrainingSettings
 
@@ -42,6 +44,11 @@ class Run:
     training: TrainingSettings
     targets: Targets
     seed: int
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.seed, Integral) or not 0 <= self.seed < 2**63:
+            raise PcnetError(f"The seed of a run must be an integer from 0 to 2^63 - 1, not {self.seed}.")
+        object.__setattr__(self, "seed", int(self.seed))
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,14 +83,14 @@ class StackedLabels:
     filled up to whole vectors, with its first node at weight 0: no run's length decides how another is rounded.
     """
 
-    def __init__(self, nodes: Sequence[Tensor], labels: Sequence[Tensor], device: torch.device | str) -> None:
+    def __init__(self, nodes: Sequence[Tensor], labels: Sequence[Tensor]) -> None:
         runs = len(nodes)
         self.counts = np.array([len(ids) for ids in nodes])
         self.run = np.repeat(np.arange(runs), self.counts)
         weights = [np.append(np.full(count, 1.0 / count), np.zeros(-count % LANES)) for count in self.counts]
-        self.rows = torch.cat([_filled(ids) * runs + run for run, ids in enumerate(nodes)]).to(device)
-        self.labels = torch.cat([_filled(own) for own in labels]).to(device)
-        self.weight = torch.from_numpy(np.concatenate(weights)).float().to(device)
+        self.rows = torch.cat([_filled(ids) * runs + run for run, ids in enumerate(nodes)])
+        self.labels = torch.cat([_filled(own) for own in labels])
+        self.weight = torch.from_numpy(np.concatenate(weights)).float()
         self.real = np.flatnonzero(np.concatenate(weights))
 
     def mean_loss(self, logits: Tensor) -> Tensor:
@@ -93,8 +100,8 @@ class StackedLabels:
     def scores(self, logits: Tensor) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Mean loss and accuracy of each run, summed in node order so that neighbours do not change the rounding."""
         picked = self._pick(logits)
-        losses = self._losses(picked).double().cpu().numpy()[self.real]
-        correct = (picked.cpu().numpy().argmax(axis=1) == self.labels.cpu().numpy())[self.real]
+        losses = self._losses(picked).double().numpy()[self.real]
+        correct = (picked.numpy().argmax(axis=1) == self.labels.numpy())[self.real]
         loss, accuracy = (np.bincount(self.run, weights=each) / self.counts for each in (losses, correct))
         return loss, accuracy
 

@@ -19,6 +19,8 @@ from pcnet.errors import PcnetError
 from pcnet.graph import CSR, Graph, Operator
 from pcnet.training._block import Block
 from pcnet.training._checkpoint import Checkpoint, fingerprint
+from pcnet.training._device_block import DeviceBlock
+from pcnet.training._host_block import HostBlock
 from pcnet.training._run import Outcome, Run
 
 #: Non-zero features plus nodes up to which one worker is faster than two (Texas 15 k: 1.3×; Cora 52 k: 0.7×).
@@ -82,10 +84,11 @@ def train(
 
     def work(number: int) -> list[Outcome]:
         members = [runs[index] for index in plan[number]]
-        block = Block(x, operators[members[0].model.batch_key], members, num_classes)
+        make = DeviceBlock if x.device.type == "cuda" else HostBlock
+        block = make(x, operators[members[0].model.batch_key], members, num_classes)
         if store is not None:
             store.load(number, block)
-            _report(reporter, sum(block.progress.epochs))
+            _report(reporter, block.epochs_settled)
         _train_block(block, number, store, reporter, interrupted)
         return block.outcomes()
 
@@ -118,10 +121,9 @@ def _train_block(
 ) -> None:
     saved = time.monotonic()
     while block.going and not interrupted.is_set():
-        going = len(block.going)
-        for run in block.epoch():
-            _report(reporter, block.runs[run].training.epochs - block.next_epoch)
-        _report(reporter, going)
+        before = block.epochs_settled
+        block.advance()
+        _report(reporter, block.epochs_settled - before)
         if store is not None and time.monotonic() - saved > CHECKPOINT_INTERVAL:
             store.save(number, block)
             saved = time.monotonic()

@@ -96,11 +96,6 @@ class PCConv(RunModule):
     def settings_changed(self) -> None:
         if self.runs is None and self.theta.shape != (self._parameters_of(0),):
             self.theta = nn.Parameter(self.theta.detach()[: self._parameters_of(0)].clone())
-        if self.mode == "truncated":
-            shifts = tuple(f.p - 1 for f in self.filters)
-            self._basis: Basis = Powers(shifts[0] if len(set(shifts)) == 1 else shifts)
-            matrices = [f.columns(charlier_matrix(f.K, f.N, f.t)) for f in self.filters]
-            self._matrix = _padded(matrices, self.theta.shape[-1])
 
     def _parameters_of(self, run: int) -> int:
         return self.filters[run].K + self.filters[run].identity
@@ -135,12 +130,10 @@ class PCConv(RunModule):
         return cached_operator(edge_index, num_nodes, edge_weight, eta=self.eta, dtype=dtype)
 
     def _expansion(self, operator: Operator) -> tuple[Basis, Tensor]:
-        if self.mode == "truncated":
-            matrix = self._matrix
-        else:
-            self._basis, matrix = _limit_family(self.filters, operator.interval, self.theta.shape[-1])
-        matrix = matrix.to(self.theta.device)
-        return self._basis, matrix if self.runs is not None else matrix[0]
+        """The basis and, in double precision, the matrix B of c = Bθ."""
+        interval = None if self.mode == "truncated" else operator.interval
+        basis, matrix = _family(self.filters, interval, self.theta.shape[-1], self.theta.device)
+        return basis, matrix if self.runs is not None else matrix[0]
 
     def response(self, lam: ArrayLike) -> NDArray[np.float64]:
         """g(λ̃) at eigenvalues λ̃ of L̃; of a stacked layer, one row for each run."""
@@ -159,11 +152,21 @@ class PCConv(RunModule):
         return f"K={f.K}, N={f.N}, t={f.t:g}, p={f.p:g}, eta={self.eta:g}, identity={f.identity}, mode={self.mode!r}"
 
 
-@lru_cache(maxsize=32)
-def _limit_family(filters: tuple[PCFilter, ...], interval: tuple[float, float], columns: int) -> tuple[Basis, Tensor]:
-    expansions = [limit_expansion(f.K, f.t, f.p, interval) for f in filters]
-    matrices = [f.columns(matrix) for f, (_, matrix) in zip(filters, expansions, strict=True)]
-    return expansions[0][0], _padded(matrices, columns)
+@lru_cache(maxsize=64)
+def _family(
+    filters: tuple[PCFilter, ...], interval: tuple[float, float] | None, columns: int, device: torch.device
+) -> tuple[Basis, Tensor]:
+    """Basis and (R, N+1, columns) matrices of truncated filters, or with an interval of S of their limits."""
+    basis: Basis
+    if interval is None:
+        shifts = tuple(f.p - 1 for f in filters)
+        basis = Powers(shifts[0] if len(set(shifts)) == 1 else shifts)
+        matrices = [charlier_matrix(f.K, f.N, f.t) for f in filters]
+    else:
+        expansions = [limit_expansion(f.K, f.t, f.p, interval) for f in filters]
+        basis, matrices = expansions[0][0], [matrix for _, matrix in expansions]
+    chosen = [f.columns(matrix) for f, matrix in zip(filters, matrices, strict=True)]
+    return basis, _padded(chosen, columns).to(device)
 
 
 def _padded(matrices: Sequence[NDArray[np.float64]], columns: int) -> Tensor:

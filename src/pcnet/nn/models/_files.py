@@ -28,7 +28,8 @@ def save_model(model: PCNet, settings: PCNetSettings, path: str | Path) -> None:
         "settings": asdict(settings),
     }
     target = path.with_name(path.name + ".safetensors")
-    write_atomically(target, lambda file: safetensors.torch.save_file(tensors, file))
+    content = safetensors.torch.save(tensors)
+    write_atomically(target, lambda file: file.write_bytes(content))
     write_json(path.with_name(path.name + ".json"), description)
 
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from pcnet.graph import CSR, Graph, Operator
-from pcnet.nn._dropout import Draws, check_rate, dropout
+from pcnet.nn._dropout import DeviceDraws, Draws, check_rate, draws_from_torch, dropout
 from pcnet.nn._perceptron import Activation, Perceptron
 from pcnet.nn._runs import RunModule
 from pcnet.nn.conv import PCConv
@@ -64,7 +64,7 @@ class PCNet(RunModule):
         self.conv = PCConv(K, N, t, p, eta, identity=identity, mode=mode, init=init)
         self.drop_prop: tuple[float, ...] = (drop_prop,)
         #: Where dropout takes its bits from; None lets `torch.manual_seed` govern them.
-        self.draws: Draws | None = None
+        self.draws: Draws | DeviceDraws | None = None
 
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
         self.transform.reset_parameters(generator)
@@ -76,7 +76,7 @@ class PCNet(RunModule):
             x = CSR.from_torch(x)
         draws = self.draws
         if self.training and draws is None:
-            draws = Draws.from_torch(self.runs or 1)
+            draws = draws_from_torch(self.runs or 1, self.conv.theta.device)
         h = self.transform(x, draws)
         if self.training and draws is not None:
             h = dropout(h if self.runs else h.unsqueeze(0), self.drop_prop, draws).view_as(h)

@@ -1,0 +1,134 @@
+"""Triton kernels of sparse products. Imported only where a CUDA tensor is at hand."""
+
+from __future__ import annotations
+
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+
+from pcnet.graph import CSR
+
+#: Entries of a row that a program fetches at the same time (many while a long row lasts, then few), and its warps:
+#: chosen by timing 10 and 100 runs on Cora, Texas, Actor and PubMed on an H200.
+GATHER = {"LONG": 32, "SHORT": 4, "num_warps": 1}
+
+
+@triton.jit
+def _gather_some(col, values, x, first, stop, total, columns, mask, width, EDGES: tl.constexpr):
+    """total + Σ_e values[e] · x[col[e], columns] over EDGES entries from `first`, none at or past `stop`."""
+    e = first + tl.arange(0, EDGES)
+    there = e < stop
+    source = tl.load(col + e, mask=there, other=0).to(tl.int64)
+    value = tl.load(values + e, mask=there, other=0.0)
+    rows = tl.load(x + source[:, None] * width + columns[None, :], mask=there[:, None] & mask[None, :], other=0.0)
+    return total + tl.sum(value[:, None] * rows, axis=0)
+
+
+@triton.jit
+def _gather_rows(
+    crow, col, values, x, row, columns, mask, width, LONG: tl.constexpr, SHORT: tl.constexpr, BLOCK: tl.constexpr
+):  # fmt: skip
+    """Σ_e values[e] · x[col[e], columns] over the entries e of a row."""
+    start = tl.load(crow + row)
+    stop = tl.load(crow + row + 1)
+    whole = start + (stop - start) // LONG * LONG
+    total = tl.zeros((BLOCK,), dtype=x.dtype.element_ty)
+    for first in range(start, whole, LONG):
+        total = _gather_some(col, values, x, first, stop, total, columns, mask, width, LONG)
+    for first in range(whole, stop, SHORT):
+        total = _gather_some(col, values, x, first, stop, total, columns, mask, width, SHORT)
+    return total
+
+
+@triton.jit
+def _product_kernel(crow, col, values, x, out, width, LONG: tl.constexpr, SHORT: tl.constexpr, BLOCK: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64)
+    columns = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    mask = columns < width
+    total = _gather_rows(crow, col, values, x, row, columns, mask, width, LONG, SHORT, BLOCK)
+    tl.store(out + row * width + columns, total, mask=mask)
+
+
+@triton.jit
+def _step_kernel(
+    crow, col, values, current, previous, following, total, steps, coefficient, width, per_column,
+    LONG: tl.constexpr, SHORT: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    """following = (a S + b) current − c previous and total += coefficient · following, for some columns of a row."""
+    row = tl.program_id(0).to(tl.int64)
+    columns = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    mask = columns < width
+    here = row * width + columns
+    product = _gather_rows(crow, col, values, current, row, columns, mask, width, LONG, SHORT, BLOCK)
+    a = tl.load(steps + columns, mask=mask, other=0.0)
+    b = tl.load(steps + width + columns, mask=mask, other=0.0)
+    c = tl.load(steps + 2 * width + columns, mask=mask, other=0.0)
+    term = a * product + b * tl.load(current + here, mask=mask, other=0.0)
+    term -= c * tl.load(previous + here, mask=mask, other=0.0)
+    tl.store(following + here, term, mask=mask)
+    scale = tl.load(coefficient + columns * per_column, mask=mask, other=0.0)
+    tl.store(total + here, tl.load(total + here, mask=mask, other=0.0) + scale * term, mask=mask)
+
+
+@triton.jit
+def _column_dot_kernel(x, y, partial, rows, width, CHUNK: tl.constexpr, BLOCK: tl.constexpr):
+    """Σ_i x[i, columns] · y[i, columns] over a chunk of rows; chunks are added later, in a fixed order."""
+    chunk = tl.program_id(0).to(tl.int64)
+    columns = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    total = tl.zeros((BLOCK,), dtype=x.dtype.element_ty)
+    for first in range(0, CHUNK, 16):
+        row = chunk * CHUNK + first + tl.arange(0, 16)
+        mask = (row < rows)[:, None] & (columns < width)[None, :]
+        here = row[:, None] * width + columns[None, :]
+        left = tl.load(x + here, mask=mask, other=0.0)
+        total += tl.sum(left * tl.load(y + here, mask=mask, other=0.0), axis=0)
+    tl.store(partial + chunk * width + columns, total, mask=columns < width)
+
+
+def _blocks(width: int) -> int:
+    return min(128, triton.next_power_of_2(width))
+
+
+def product(matrix: CSR, x: Tensor, values: Tensor) -> Tensor:
+    """M·x."""
+    x = x.contiguous()
+    rows, width = matrix.shape[0], x.shape[1]
+    out = torch.empty(rows, width, dtype=x.dtype, device=x.device)
+    block = _blocks(width)
+    _product_kernel[(rows, triton.cdiv(width, block))](
+        matrix.crow, matrix.col, values, x, out, width, BLOCK=block, **GATHER
+    )
+    return out
+
+
+def sweep(
+    matrix: CSR, x: Tensor, coefficients: Tensor, steps: Tensor, against: Tensor | None = None
+) -> tuple[Tensor, Tensor | None]:
+    """Σ_n c_n P_n(M) x, and ⟨against, P_n(M) x⟩ for each n and column. `steps` is (N, 3, columns): a, b, c."""
+    rows, width = x.shape
+    order = len(steps)
+    block = _blocks(width)
+    grid = (rows, triton.cdiv(width, block))
+    total = x * coefficients[0]
+    # A few hundred rows a chunk: enough chunks to fill the chip, few enough to add up cheaply.
+    chunk = max(16, triton.next_power_of_2(triton.cdiv(rows, 512)))
+    chunks = triton.cdiv(rows, chunk)
+    partial = None if against is None else x.new_empty(order + 1, chunks, width)
+
+    def dot(n: int, term: Tensor) -> None:
+        if partial is not None:
+            _column_dot_kernel[(chunks, grid[1])](against, term, partial[n], rows, width, CHUNK=chunk, BLOCK=block)
+
+    dot(0, x)
+    previous, current = x, x
+    for n in range(order):
+        # P_{n−1} is not needed any more once P_{n+1} is there: its memory is used for it.
+        following = torch.empty_like(x) if n < 2 else previous
+        _step_kernel[grid](
+            matrix.crow, matrix.col, matrix.values, current, previous, following, total, steps[n], coefficients[n + 1],
+            width, int(coefficients.shape[1] > 1), BLOCK=block, **GATHER,
+        )  # fmt: skip
+        dot(n + 1, following)
+        previous, current = current, following
+    return total, None if partial is None else partial.sum(dim=1)

@@ -1,0 +1,214 @@
+"""A block of runs on a GPU: a whole epoch is one captured graph, replayed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from pcnet.nn import DeviceDraws
+from pcnet.training._adam import AdamState, Groups
+from pcnet.training._block import Block
+from pcnet.training._run import Run
+from pcnet.training._settings import TrainingSettings, rate_of
+
+#: Epochs between two looks at the device, which then learns nothing new until the next one.
+CHUNK = 25
+#: Blocks of fewer runs are not made smaller: a step of theirs would not become shorter.
+SMALLEST_TO_SHRINK = 16
+
+
+class DeviceBlock(Block):
+    """Step, evaluation, best epochs and stopping of all runs, on the device from beginning to end.
+
+    The host replays the captured epoch and looks at the device every few epochs. A run that has stopped is masked at
+    once, on the device, and taken out when half of the runs have stopped.
+    """
+
+    optimizer: DeviceAdam
+
+    def _prepare(self, runs: list[Run]) -> None:
+        training = [run.training for run in runs]
+        self.optimizer = DeviceAdam(self.model.parameter_groups(), training, self.device)
+        self.ledger = Ledger(self, runs)
+        self.model.draws = DeviceDraws(torch.tensor([run.seed for run in runs]).to(self.device), self.ledger.epoch)
+        targets = [run.targets for run in runs]
+        n, place = self.x.shape[0], self.device
+        self.train_labels = DeviceLabels([t.train for t in targets], [t.train_labels for t in targets], n, place)
+        self.val_labels = DeviceLabels([t.val for t in targets], [t.val_labels for t in targets], n, place)
+        self.graph: torch.cuda.CUDAGraph | None = None
+
+    def _epoch(self) -> None:
+        """Everything that happens in an epoch, as work for the device."""
+        self.model.train()
+        logits = self.model(self.x, self.operator)
+        gradient = self.train_labels.loss_gradient(logits.detach())
+        self.optimizer.step(torch.autograd.grad(logits, self.optimizer.parameters, gradient), self.ledger.improved)
+        self.model.eval()
+        with torch.no_grad():
+            self.ledger.record(*self.val_labels.scores(self.model(self.x, self.operator)))
+
+    def _capture(self) -> torch.cuda.CUDAGraph:
+        """Record an epoch; the trial epochs before it, which compile kernels and fill caches, are undone."""
+        mutable = [
+            *self.optimizer.parameters,
+            *self.optimizer.means,
+            *self.optimizer.squares,
+            *self.optimizer.best,
+            self.optimizer.steps,
+            *self.ledger.tensors(),
+        ]
+        kept = [tensor.detach().clone() for tensor in mutable]
+        stream = torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            for _ in range(2):
+                self._epoch()
+        torch.cuda.current_stream().wait_stream(stream)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            self._epoch()
+        for tensor, value in zip(mutable, kept, strict=True):
+            tensor.detach().copy_(value)
+        return graph
+
+    def advance(self) -> None:
+        """Some epochs of every run that is going, then one look."""
+        longest = max(self.runs[run].training.epochs for run in self.going)
+        count = min(CHUNK, longest - self.next_epoch)
+        if self.graph is None:
+            self.graph = self._capture()
+        for _ in range(count):
+            self.graph.replay()
+        self.optimizer.keep_best(self.ledger.improved)
+        alive = self.ledger.read(self, count)
+        where = torch.tensor(self.members, device=self.device)
+        for best, found in zip(self.best, self.optimizer.best_in_order(self.model), strict=True):
+            best.index_copy_(0, where, found)
+        self.next_epoch += count
+        self.going = [run for run, lives in zip(self.members, alive, strict=True) if lives]
+        if self.going and len(self.going) <= len(self.members) // 2 and len(self.members) > SMALLEST_TO_SHRINK:
+            self._leave([])
+
+
+class Ledger:
+    """`Progress` on the device: the validation history of the runs, the best epochs, who is alive."""
+
+    def __init__(self, block: Block, runs: Sequence[Run]) -> None:
+        from pcnet.training import _triton
+
+        self._kernels = _triton
+        device, progress, members = block.device, block.progress, block.members
+        settings = [run.training for run in runs]
+        epochs, count = progress.loss.shape[1], len(runs)
+
+        def vector(values: Sequence[int]) -> Tensor:
+            return torch.tensor(values, dtype=torch.int64, device=device)
+
+        self.window = vector([s.patience if s.stopping == "window" else 0 for s in settings])
+        self.patience = vector([s.patience if s.stopping == "patience" else 0 for s in settings])
+        self.max_epochs = vector([s.epochs for s in settings])
+        self.by_loss = vector([s.select == "val_loss" for s in settings])
+        self.epoch = torch.tensor(block.next_epoch, dtype=torch.int64, device=device)
+        self.alive = torch.ones(count, dtype=torch.int32, device=device)
+        self.improved = torch.zeros(count, dtype=torch.int32, device=device)
+        # Epochs outermost: an epoch's scores of all runs lie side by side.
+        self.loss, self.accuracy = (
+            torch.from_numpy(np.nan_to_num(history[members].T)).contiguous().to(device)
+            for history in (progress.loss, progress.accuracy)
+        )
+        self.prefix = torch.zeros(epochs + 1, count, dtype=torch.float64, device=device)
+        self.prefix[1:] = self.loss.cumsum(0)
+        best = progress.best_epoch[members]
+        chosen = np.where([s.select == "val_loss" for s in settings], progress.loss.T[best, members], 0.0)
+        chosen += np.where([s.select == "val_loss" for s in settings], 0.0, progress.accuracy.T[best, members])
+        self.best_epoch = vector(best.tolist())
+        self.best_score = torch.from_numpy(np.nan_to_num(chosen)).to(device)
+        self.epochs_done = vector(progress.epochs[members].tolist())
+
+    def tensors(self) -> list[Tensor]:
+        """What an epoch changes."""
+        bookkeeping = [self.epoch, self.alive, self.improved, self.best_epoch, self.best_score, self.epochs_done]
+        return [*bookkeeping, self.loss, self.accuracy, self.prefix]
+
+    def record(self, losses: Tensor, correct: Tensor) -> None:
+        """Note an epoch and move on to the next."""
+        self._kernels.record(self, losses, correct)
+        self.epoch += 1
+
+    def read(self, block: Block, count: int) -> list[bool]:
+        """Bring the last `count` epochs into the block's progress; returns who is alive."""
+        progress, members = block.progress, block.members
+        chunk = slice(block.next_epoch, block.next_epoch + count)
+        loss, accuracy = self.loss[chunk].T.cpu().numpy(), self.accuracy[chunk].T.cpu().numpy()
+        done = self.epochs_done.cpu().numpy()
+        for place, run in enumerate(members):
+            # Of a run that stopped inside the chunk, only the epochs up to its end count.
+            real = slice(chunk.start, min(chunk.stop, done[place]))
+            progress.loss[run, real] = loss[place, : real.stop - real.start] if real.stop > real.start else []
+            progress.accuracy[run, real] = accuracy[place, : real.stop - real.start] if real.stop > real.start else []
+        progress.epochs[members] = done
+        progress.best_epoch[members] = self.best_epoch.cpu().numpy()
+        return [bool(lives) for lives in self.alive.tolist()]
+
+
+class DeviceAdam(AdamState):
+    """`RunAdam` in one kernel a parameter; it also keeps the weights that the last evaluation found best."""
+
+    def __init__(self, groups: Groups, settings: Sequence[TrainingSettings], device: torch.device) -> None:
+        from pcnet.training import _triton
+
+        super().__init__(groups)
+        self._kernels = _triton
+        self.steps = self.steps.to(device)
+        self.best = [parameter.detach().clone() for parameter in self.parameters]
+        self.decoupled = torch.tensor([s.optimizer == "adamw" for s in settings], dtype=torch.int32, device=device)
+        self._rates = [
+            tuple(torch.tensor([rate_of(rates, group) for rates in each], device=device) for each in (lrs, wds))
+            for group, members in groups.items()
+            for lrs, wds in [([s.lr for s in settings], [s.wd for s in settings])]
+            for _ in members
+        ]
+
+    def step(self, grads: Sequence[Tensor], improved: Tensor) -> None:
+        """Apply the gradients."""
+        state = zip(self.parameters, grads, self.means, self.squares, self.best, self._rates, strict=True)
+        for parameter, grad, mean, square, best, (lr, wd) in state:
+            self._kernels.adam(parameter, grad, mean, square, best, improved, lr, wd, self.decoupled, self.steps)
+        self.steps += 1
+
+    @torch.no_grad()
+    def keep_best(self, improved: Tensor) -> None:
+        """Keep what the next step would keep first."""
+        for parameter, best in zip(self.parameters, self.best, strict=True):
+            flag = improved.view(-1, *[1] * (parameter.ndim - 1)) > 0
+            best.copy_(torch.where(flag, parameter, best))
+
+    def best_in_order(self, model: torch.nn.Module) -> list[Tensor]:
+        """The best weights in the order of the model's own parameters."""
+        place = {id(parameter): best for parameter, best in zip(self.parameters, self.best, strict=True)}
+        return [place[id(parameter)] for parameter in model.parameters()]
+
+
+class DeviceLabels:
+    """Some nodes of each run with their labels, as a weight (1/count, or 0) and a label for every node and run."""
+
+    def __init__(self, nodes: Sequence[Tensor], labels: Sequence[Tensor], n: int, device: torch.device) -> None:
+        from pcnet.training import _triton
+
+        self._kernels = _triton
+        weight, label = torch.zeros(n, len(nodes)), torch.zeros(n, len(nodes), dtype=torch.int32)
+        for run, (ids, own) in enumerate(zip(nodes, labels, strict=True)):
+            weight[ids, run] = 1 / len(ids)
+            label[ids, run] = own.int()
+        self.weight, self.label = weight.to(device), label.to(device)
+
+    def loss_gradient(self, logits: Tensor) -> Tensor:
+        """∂/∂logits of the sum over runs of their mean losses."""
+        return self._kernels.loss_gradient(logits, self.label, self.weight)
+
+    def scores(self, logits: Tensor) -> tuple[Tensor, Tensor]:
+        """Each run's mean loss and accuracy, as parts to be added up."""
+        return self._kernels.scores(logits, self.label, self.weight)

@@ -1,0 +1,44 @@
+"""A block of runs on the CPU."""
+
+from __future__ import annotations
+
+import torch
+
+from pcnet.nn import Draws
+from pcnet.training._adam import RunAdam
+from pcnet.training._block import Block
+from pcnet.training._run import Run, StackedLabels
+
+
+class HostBlock(Block):
+    """One epoch at a time; a run that stops leaves at once."""
+
+    optimizer: RunAdam
+
+    def _prepare(self, runs: list[Run]) -> None:
+        targets = [run.targets for run in runs]
+        self.optimizer = RunAdam(self.model.parameter_groups(), [run.training for run in runs])
+        self.train_labels = StackedLabels([t.train for t in targets], [t.train_labels for t in targets])
+        self.val_labels = StackedLabels([t.val for t in targets], [t.val_labels for t in targets])
+
+    def advance(self) -> None:
+        """One step and one evaluation of every run that is going."""
+        epoch = self.next_epoch
+        self.model.train()
+        self.model.draws = Draws([self.runs[run].seed for run in self.members], epoch)
+        self.train_labels.mean_loss(self.model(self.x, self.operator)).backward()
+        self.optimizer.step()
+        self.model.eval()
+        with torch.no_grad():
+            loss, accuracy = self.val_labels.scores(self.model(self.x, self.operator))
+        improved, stopped = self.progress.record(self.going, epoch, loss, accuracy)
+        self._remember(improved)
+        self.next_epoch += 1
+        if stopped:
+            self._leave(stopped)
+
+    @torch.no_grad()
+    def _remember(self, improved: list[int]) -> None:
+        for best, parameter in zip(self.best, self.model.parameters(), strict=True):
+            for run in improved:
+                best[run].copy_(parameter[self.members.index(run)])

@@ -1,0 +1,187 @@
+"""Triton kernels of a training step for R runs: loss, Adam, and the bookkeeping of best epochs and stopping."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+
+#: Rows of validation logits that one program scores.
+CHUNK = 64
+
+
+@triton.jit
+def _loss_gradient_kernel(logits, labels, weight, out, pairs, classes, BLOCK: tl.constexpr, CLASSES: tl.constexpr):
+    """out = weight · (softmax(logits) − onehot(label)) for some (node, run) pairs."""
+    pair = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    column = tl.arange(0, CLASSES)
+    mask = (pair < pairs)[:, None] & (column < classes)[None, :]
+    here = pair.to(tl.int64)[:, None] * classes + column[None, :]
+    w = tl.load(weight + pair, mask=pair < pairs, other=0.0)
+    label = tl.load(labels + pair, mask=pair < pairs, other=0)
+    z = tl.load(logits + here, mask=mask, other=-float("inf"))
+    z = tl.exp(z - tl.max(z, axis=1)[:, None])
+    p = z / tl.sum(z, axis=1)[:, None]
+    onehot = tl.where(column[None, :] == label[:, None], 1.0, 0.0)
+    # A node that does not train must give a zero even where its logits overflow.
+    tl.store(out + here, tl.where(w[:, None] > 0, w[:, None] * (p - onehot), 0.0), mask=mask)
+
+
+@triton.jit
+def _score_kernel(
+    logits, labels, weight, loss, correct, rows, runs, classes, CHUNK: tl.constexpr, CLASSES: tl.constexpr
+):  # fmt: skip
+    """Σ weight · (−log softmax at the label) and Σ weight · [argmax = label] over a chunk of a run's nodes."""
+    chunk = tl.program_id(0)
+    run = tl.program_id(1)
+    row = chunk * CHUNK + tl.arange(0, CHUNK)
+    column = tl.arange(0, CLASSES)
+    pair = row * runs + run
+    w = tl.load(weight + pair, mask=row < rows, other=0.0)
+    label = tl.load(labels + pair, mask=row < rows, other=0)
+    mask = (w > 0)[:, None] & (column < classes)[None, :]
+    z = tl.load(logits + pair.to(tl.int64)[:, None] * classes + column[None, :], mask=mask, other=-float("inf"))
+    top = tl.max(z, axis=1)
+    at_label = tl.sum(tl.where(column[None, :] == label[:, None], z, 0.0), axis=1)
+    nll = tl.log(tl.sum(tl.exp(z - top[:, None]), axis=1)) + top - at_label
+    right = tl.where(tl.argmax(z, axis=1) == label, 1.0, 0.0)
+    tl.store(loss + chunk * runs + run, tl.sum(tl.where(w > 0, w * nll, 0.0), axis=0))
+    tl.store(correct + chunk * runs + run, tl.sum(tl.where(w > 0, w * right, 0.0), axis=0))
+
+
+@triton.jit
+def _record_kernel(
+    losses, accuracies, loss_history, accuracy_history, prefix, epoch, alive, improved, best_epoch, best_score,
+    epochs_done, window, patience, max_epochs, by_loss, runs, BLOCK: tl.constexpr,
+):  # fmt: skip
+    """Note the epoch's validation scores; decide which runs improved and which stop. See `Progress` for the rules."""
+    run = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = run < runs
+    e = tl.load(epoch)
+    loss = tl.load(losses + run, mask=mask, other=0.0)
+    accuracy = tl.load(accuracies + run, mask=mask, other=0.0)
+    tl.store(loss_history + e * runs + run, loss, mask=mask)
+    tl.store(accuracy_history + e * runs + run, accuracy, mask=mask)
+    before = tl.load(prefix + e * runs + run, mask=mask, other=0.0)
+    tl.store(prefix + (e + 1) * runs + run, before + loss, mask=mask)
+    going = tl.load(alive + run, mask=mask, other=0) > 0
+    finite = tl.abs(loss) < float("inf")
+    best = tl.load(best_epoch + run, mask=mask, other=-1)
+    score = tl.load(best_score + run, mask=mask, other=0.0)
+    losses_count = tl.load(by_loss + run, mask=mask, other=1) > 0
+    better = (best < 0) | tl.where(losses_count, loss < score, accuracy >= score)
+    gain = going & finite & better
+    best = tl.where(gain, e, best)
+    tl.store(best_epoch + run, best, mask=mask)
+    tl.store(best_score + run, tl.where(gain, tl.where(losses_count, loss, accuracy), score), mask=mask)
+    tl.store(improved + run, gain.to(tl.int32), mask=mask)
+    w = tl.load(window + run, mask=mask, other=0)
+    full = (w > 0) & (e > w)
+    earlier = tl.load(prefix + (e - w) * runs + run, mask=mask & full, other=0.0)
+    stop = full & (loss * w > before - earlier)
+    limit = tl.load(patience + run, mask=mask, other=0)
+    stop = stop | ((limit > 0) & (e - best >= limit))
+    stop = stop | (e + 1 >= tl.load(max_epochs + run, mask=mask, other=0)) | (finite == 0)
+    tl.store(epochs_done + run, tl.where(going, e + 1, tl.load(epochs_done + run, mask=mask, other=0)), mask=mask)
+    tl.store(alive + run, (going & (stop == 0)).to(tl.int32), mask=mask)
+
+
+@triton.jit
+def _adam_kernel(
+    parameter, grad, mean, square, best, improved, lr, wd, decoupled, step, numel, grad_stride, BLOCK: tl.constexpr
+):  # fmt: skip
+    """One Adam (or AdamW) step of a block of one run's parameter; first keeps the weights that were just found best."""
+    run = tl.program_id(1).to(tl.int64)
+    offset = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offset < numel
+    here = run * numel + offset
+    p = tl.load(parameter + here, mask=mask, other=0.0)
+    if tl.load(improved + run) > 0:
+        tl.store(best + here, p, mask=mask)
+    g = tl.load(grad + run * grad_stride + offset, mask=mask, other=0.0)
+    rate = tl.load(lr + run)
+    decay = tl.load(wd + run)
+    apart = tl.load(decoupled + run) > 0
+    g = tl.where(apart, g, g + decay * p)
+    p = tl.where(apart, p - rate * decay * p, p)
+    m = 0.9 * tl.load(mean + here, mask=mask, other=0.0) + 0.1 * g
+    v = 0.999 * tl.load(square + here, mask=mask, other=0.0) + 0.001 * g * g
+    tl.store(mean + here, m, mask=mask)
+    tl.store(square + here, v, mask=mask)
+    t = tl.load(step).to(tl.float32) + 1.0
+    m_hat = m / (1.0 - tl.exp2(t * -0.15200309344504997))
+    v_hat = v / (1.0 - tl.exp2(t * -0.0014434168696687166))
+    tl.store(parameter + here, p - rate * m_hat / (tl.sqrt(v_hat) + 1e-8), mask=mask)
+
+
+def loss_gradient(logits: Tensor, label: Tensor, weight: Tensor) -> Tensor:
+    """weight · (softmax − onehot) for logits (R, n, C); comes with nodes outermost in memory."""
+    columns = logits.permute(1, 0, 2).contiguous()
+    out = torch.empty_like(columns)
+    n, runs, classes = columns.shape
+    _loss_gradient_kernel[(triton.cdiv(n * runs, 64),)](
+        columns, label, weight, out, n * runs, classes, BLOCK=64, CLASSES=triton.next_power_of_2(classes)
+    )
+    return out.permute(1, 0, 2)
+
+
+def scores(logits: Tensor, label: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
+    """Loss and accuracy of each run, in parts (chunks, R) that are still to be added."""
+    columns = logits.permute(1, 0, 2).contiguous()
+    n, runs, classes = columns.shape
+    chunks = triton.cdiv(n, CHUNK)
+    loss, correct = (torch.empty(chunks, runs, device=logits.device) for _ in range(2))
+    _score_kernel[(chunks, runs)](
+        columns, label, weight, loss, correct, n, runs, classes, CHUNK=CHUNK, CLASSES=triton.next_power_of_2(classes)
+    )
+    return loss.sum(dim=0, dtype=torch.float64), correct.sum(dim=0, dtype=torch.float64)
+
+
+def record(ledger: Any, loss: Tensor, accuracy: Tensor) -> None:
+    """One epoch in the ledger; see `_record_kernel`."""
+    runs = len(loss)
+    block = min(128, triton.next_power_of_2(runs))
+    _record_kernel[(triton.cdiv(runs, block),)](
+        loss,
+        accuracy,
+        ledger.loss,
+        ledger.accuracy,
+        ledger.prefix,
+        ledger.epoch,
+        ledger.alive,
+        ledger.improved,
+        ledger.best_epoch,
+        ledger.best_score,
+        ledger.epochs_done,
+        ledger.window,
+        ledger.patience,
+        ledger.max_epochs,
+        ledger.by_loss,
+        runs,
+        BLOCK=block,
+    )
+
+
+def adam(
+    parameter: Tensor,
+    grad: Tensor,
+    mean: Tensor,
+    square: Tensor,
+    best: Tensor,
+    improved: Tensor,
+    lr: Tensor,
+    wd: Tensor,
+    decoupled: Tensor,
+    steps: Tensor,
+) -> None:
+    """One step of one parameter of every run; see `_adam_kernel`. Gradients may lie apart from run to run."""
+    runs, numel = len(parameter), parameter[0].numel()
+    if not grad[0].is_contiguous():
+        grad = grad.contiguous()
+    block = 1024 if numel >= 1024 else triton.next_power_of_2(numel)
+    _adam_kernel[(triton.cdiv(numel, block), runs)](
+        parameter, grad, mean, square, best, improved, lr, wd, decoupled, steps, numel, grad.stride(0), BLOCK=block
+    )

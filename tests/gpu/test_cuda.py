@@ -1,0 +1,149 @@
+"""The GPU computes what the CPU computes. Run on a machine with a CUDA device; skipped elsewhere."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+import scipy.sparse
+import torch
+
+from pcnet.data import csbm, load_dataset, make_split
+from pcnet.graph import CSR, Operator
+from pcnet.nn import DeviceDraws, PCNet, PCNetSettings
+from pcnet.polynomial import Chebyshev, Powers
+from pcnet.propagate import apply_polynomial, product
+from pcnet.training import Run, Targets, TrainingSettings, train
+
+pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+CUDA = torch.device("cuda")
+
+
+def ring(n: int = 500, dtype: torch.dtype = torch.float32) -> Operator:
+    generator = torch.Generator().manual_seed(0)
+    edges = torch.randint(0, n, (2, 4 * n), generator=generator)
+    return Operator.from_edges(torch.cat([edges, edges.flip(0)], dim=1), n, eta=0.45, dtype=dtype)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_product(dtype: torch.dtype) -> None:
+    operator, x = ring(dtype=dtype), torch.randn(500, 37, dtype=dtype)
+    expected = product(operator.matrix, x)
+    found = product(operator.to(CUDA).matrix, x.to(CUDA)).cpu()
+    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("basis", [Powers(1.2), Powers((1.1, 1.2, 1.5)), Chebyshev(-1.5, 1.7)])
+def test_polynomial_and_its_gradients(basis) -> None:
+    operator = ring(dtype=torch.float64)
+    x, c = torch.randn(3, 500, 5, dtype=torch.float64), torch.randn(3, 7, dtype=torch.float64)
+    results = []
+    for place in ("cpu", "cuda"):
+        inputs = [tensor.to(place).requires_grad_() for tensor in (x, c)]
+        z = apply_polynomial(operator.to(place), *inputs, basis)
+        results.append([z, *torch.autograd.grad(z.square().sum(), inputs)])
+    for expected, found in zip(*results, strict=True):
+        torch.testing.assert_close(found.cpu(), expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("activation", [None, "relu"])
+@pytest.mark.parametrize("hidden", [None, 24])
+@pytest.mark.parametrize("sparse", [True, False])
+def test_model_gradients_without_dropout(activation, hidden, sparse) -> None:
+    operator = ring()
+    features = CSR.from_scipy(scipy.sparse.random(500, 60, 0.1, random_state=0))
+    x = features if sparse else features.to_dense()
+    models = [PCNet(60, hidden, 4, K=3, N=5, t=0.4 * k, p=2.1, eta=0.45, activation=activation) for k in (1, 2, 3)]
+    stacked = PCNet.stack(models)
+    expected = stacked(x, operator)
+    target = torch.randn_like(expected)
+    expected_grads = torch.autograd.grad((expected * target).sum(), list(stacked.parameters()))
+    device_model = PCNet.stack(models).to(CUDA)
+    found = device_model(x.to(CUDA), operator.to(CUDA))
+    grads = torch.autograd.grad((found * target.to(CUDA)).sum(), list(device_model.parameters()))
+    torch.testing.assert_close(found.cpu(), expected, rtol=1e-4, atol=1e-4)
+    for one, other in zip(grads, expected_grads, strict=True):
+        torch.testing.assert_close(one.cpu(), other, rtol=2e-4, atol=2e-3)
+
+
+def test_gradients_with_dropout_are_those_of_the_same_masks() -> None:
+    """With the draws held fixed, the step is a smooth function: its gradient is compared with finite differences."""
+    operator = ring(200, torch.float32).to(CUDA)
+    x = CSR.from_scipy(scipy.sparse.random(200, 30, 0.2, random_state=0)).to(CUDA)
+    model = PCNet.stack(
+        [PCNet(30, 16, 3, eta=0.45, drop_in=0.3, drop_hidden=0.4, drop_prop=0.2 * k) for k in range(3)]
+    ).to(CUDA)
+    model.draws = DeviceDraws(torch.tensor([1, 2, 3], device=CUDA), torch.tensor(5, device=CUDA))
+    target = torch.randn(3, 200, 3, device=CUDA)
+
+    def loss() -> torch.Tensor:
+        return (model(x, operator) * target).double().sum()
+
+    for parameter in model.parameters():
+        (grad,) = torch.autograd.grad(loss(), [parameter])
+        direction = torch.randn_like(parameter)
+        with torch.no_grad():
+            parameter += 1e-2 * direction
+            above = loss()
+            parameter -= 2e-2 * direction
+            below = loss()
+            parameter += 1e-2 * direction
+        numeric, exact = float((above - below) / 2e-2), float((grad * direction).double().sum())
+        assert numeric == pytest.approx(exact, rel=2e-2, abs=0.5)
+
+
+def runs(graph, count: int, model: PCNetSettings, training: TrainingSettings) -> list[Run]:
+    splits = [make_split(graph, "random-60-20-20", seed) for seed in range(count)]
+    return [Run(model, training, Targets.from_split(split), seed) for seed, split in enumerate(splits)]
+
+
+def test_training_without_dropout_follows_the_cpu() -> None:
+    graph = load_dataset("citeseer")
+    model = PCNetSettings(K=4, N=4, t=0.4, p=3.1, eta=0.6, init=0.5)
+    training = TrainingSettings(lr={"all": 0.01}, wd={"all": 1e-4}, epochs=60, patience=20)
+    batch = runs(graph, 3, model, training)
+    batch[1] = dataclasses.replace(batch[1], training=dataclasses.replace(training, optimizer="adamw", select="val_accuracy"))
+    expected, found = train(graph, batch), train(graph, batch, device="cuda")
+    for one, other in zip(expected, found, strict=True):
+        assert one.epochs == other.epochs
+        np.testing.assert_allclose(other.val_loss, one.val_loss, rtol=2e-3)
+        same = (one.logits.argmax(1) == other.logits.argmax(1)).float().mean()
+        assert float(same) > 0.995
+
+
+def test_many_runs_shrink_and_end_like_one_at_a_time() -> None:
+    graph = csbm(n=400, phi=0.5, seed=1)
+    model = PCNetSettings(K=3, N=3, t=0.3, drop_in=0.2, drop_hidden=0.3, drop_prop=0.1)
+    training = TrainingSettings(lr={"all": 0.05}, epochs=300, patience=10, stopping="patience")
+    batch = runs(graph, 40, model, training)
+    together = train(graph, batch, device="cuda")
+    for index in (0, 17, 39):
+        (alone,) = train(graph, [batch[index]], device="cuda")
+        np.testing.assert_allclose(together[index].val_loss[:10], alone.val_loss[:10], rtol=1e-3)
+    assert len({outcome.epochs for outcome in together}) > 3
+    for outcome in together:
+        assert outcome.best_epoch == int(np.argmin(outcome.val_loss))
+        assert outcome.epochs - 1 - outcome.best_epoch in (10, 299 - outcome.best_epoch)
+
+
+def test_interrupted_and_resumed_on_the_device(tmp_path) -> None:
+    graph = csbm(n=400, phi=0.5, seed=1)
+    model = PCNetSettings(K=3, N=3, t=0.3, drop_in=0.2, drop_hidden=0.3)
+    training = TrainingSettings(lr={"all": 0.02}, epochs=120, stopping="none")
+    batch = runs(graph, 4, model, training)
+    undisturbed = train(graph, batch, device="cuda")
+
+    class Stop:
+        seen = 0
+
+        def advance(self, epochs: int) -> None:
+            self.seen += epochs
+            if self.seen >= 200:
+                raise RuntimeError("pulled the plug")
+
+    with pytest.raises(RuntimeError, match="plug"):
+        train(graph, batch, device="cuda", checkpoint=tmp_path, reporter=Stop())
+    resumed = train(graph, batch, device="cuda", checkpoint=tmp_path, resume=True)
+    for one, other in zip(undisturbed, resumed, strict=True):
+        np.testing.assert_array_equal(one.val_loss, other.val_loss)

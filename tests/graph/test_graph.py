@@ -1,0 +1,82 @@
+"""A graph checks itself; what it refuses, it refuses in a sentence."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from pcnet.errors import PcnetError
+from pcnet.graph import CSR, Graph, Operator, check_edges
+
+X, Y = torch.ones(3, 2), torch.tensor([0, 1, -1])
+E = torch.tensor([[0, 1], [1, 0]])
+
+
+def test_a_good_graph():
+    graph = Graph(E, X, Y, edge_weight=torch.tensor([0.5, 0.5]))
+    assert (graph.num_nodes, graph.num_features, graph.num_classes) == (3, 2, 2)
+    assert graph.as_published() is graph
+
+
+def test_sparse_features():
+    graph = Graph(E, CSR.from_torch(X.to_sparse()), Y)
+    assert (graph.num_nodes, graph.num_features) == (3, 2)
+
+
+def test_published_labels():
+    graph = Graph(E, X, Y, published_y=torch.tensor([0, 1, 0]))
+    assert graph.y.tolist() == [0, 1, -1]
+    assert graph.as_published().y.tolist() == [0, 1, 0]
+    assert graph.as_published().as_published().published_y is None
+
+
+NAN, INF = float("nan"), float("inf")
+CASES = {
+    "no nodes": (lambda: Graph(E, torch.ones(0, 2), Y), "The graph has no nodes; give at least one row of features."),
+    "NaN features": (lambda: Graph(E, X * NAN, Y), "The features hold NaN or infinite values"),
+    "infinite features": (lambda: Graph(E, X / 0, Y), "The features hold NaN or infinite values"),
+    "NaN in sparse features": (
+        lambda: Graph(E, CSR.from_torch((X * NAN).to_sparse()), Y),
+        "The features hold NaN or infinite values",
+    ),
+    "too few labels": (lambda: Graph(E, X, Y[:2]), "Labels have shape (2,), but there are 3 nodes; give one per node."),
+    "one-hot labels": (lambda: Graph(E, X, torch.eye(3).long()), "Labels have shape (3, 3), but there are 3 nodes"),
+    "float labels": (lambda: Graph(E, X, Y.float()), "Labels must be integers (−1 for unknown), not torch.float32."),
+    "boolean labels": (lambda: Graph(E, X, Y > 0), "Labels must be integers (−1 for unknown), not torch.bool."),
+    "negative labels": (lambda: Graph(E, X, Y - 1), "Label -2 is negative; number the classes from 0"),
+    "edges as pairs": (lambda: Graph(torch.zeros(5, 2).long(), X, Y), "edge_index has shape (5, 2); it must be 2 ×"),
+    "edges in one row": (lambda: check_edges(torch.tensor([0, 1]), 3), "edge_index has shape (2,)"),
+    "float edges": (lambda: check_edges(E.float(), 3), "edge_index must hold integer node ids, not torch.float32."),
+    "boolean edges": (lambda: check_edges(E > 0, 3), "edge_index must hold integer node ids, not torch.bool."),
+    "id too large": (lambda: Graph(E + 2, X, Y), "Edge endpoint 3 is out of range; node ids run from 0 to 2."),
+    "id negative": (lambda: check_edges(E - 1, 3), "Edge endpoint -1 is out of range; node ids run from 0 to 2."),
+    "too few weights": (lambda: check_edges(E, 3, torch.ones(1)), "edge_weight has shape (1,), but there are 2 edges"),
+    "weights in a column": (lambda: check_edges(E, 3, torch.ones(2, 1)), "edge_weight has shape (2, 1)"),
+    "NaN weight": (lambda: check_edges(E, 3, torch.tensor([1, NAN])), "edge_weight holds NaN or infinite values"),
+    "infinite weight": (lambda: check_edges(E, 3, torch.tensor([1, INF])), "edge_weight holds NaN or infinite values"),
+    "negative weight": (lambda: check_edges(E, 3, torch.tensor([1.0, -1])), "edge_weight holds negative values"),
+    "operator of nothing": (lambda: Operator.from_edges(E[:, :0], 0), "The graph has no nodes; an operator needs"),
+    "NaN eta": (lambda: Operator.from_edges(E, 2, eta=NAN), "eta must be a finite number, not nan."),
+    "self-loop policy": (
+        lambda: Operator.from_edges(E, 2, self_loops="removed"),
+        "self_loops cannot be 'removed'; choose from add, fill, keep, remove. Did you mean 'remove'?",
+    ),
+    "direction policy": (
+        lambda: Operator.from_edges(E, 2, direction="symmetrize"),
+        "direction cannot be 'symmetrize'; choose from symmetrise, keep. Did you mean 'symmetrise'?",
+    ),
+    "operator with an id too large": (lambda: Operator.from_edges(E, 1), "Edge endpoint 1 is out of range"),
+    "operator with a negative weight": (
+        lambda: Operator.from_edges(E, 2, torch.tensor([-1.0, -1.0])),
+        "edge_weight holds negative values; degrees would lose their meaning.",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_one_sentence(case):
+    call, words = CASES[case]
+    with pytest.raises(PcnetError) as error:
+        call()
+    assert words in str(error.value)
+    assert "\n" not in str(error.value)
