@@ -103,7 +103,9 @@ def test_training_without_dropout_follows_the_cpu() -> None:
     model = PCNetSettings(K=4, N=4, t=0.4, p=3.1, eta=0.6, init=0.5)
     training = TrainingSettings(lr={"all": 0.01}, wd={"all": 1e-4}, epochs=60, patience=20)
     batch = runs(graph, 3, model, training)
-    batch[1] = dataclasses.replace(batch[1], training=dataclasses.replace(training, optimizer="adamw", select="val_accuracy"))
+    batch[1] = dataclasses.replace(
+        batch[1], training=dataclasses.replace(training, optimizer="adamw", select="val_accuracy")
+    )
     expected, found = train(graph, batch), train(graph, batch, device="cuda")
     for one, other in zip(expected, found, strict=True):
         assert one.epochs == other.epochs

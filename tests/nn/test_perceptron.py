@@ -23,7 +23,7 @@ def features(n: int = 20, width: int = 12, dtype=torch.float64, seed: int = 0) -
 
 
 def model(depth: int, activation=None, rates=(0.0, 0.0, 0.0), dtype=torch.float64, seed: int = 0) -> Perceptron:
-    result = Perceptron(WIDTHS[depth], rates, activation).to(dtype)
+    result = Perceptron(WIDTHS[depth], rates[:depth], activation).to(dtype)
     result.reset_parameters(torch.Generator().manual_seed(seed))
     return result
 

@@ -158,7 +158,6 @@ STACKS = {
 }
 
 
-@pytest.mark.xfail(strict=True, reason="stack() takes the first module's value for all of them")
 @pytest.mark.parametrize("case", STACKS)
 def test_modules_that_differ_in_what_must_agree_are_not_stacked(case):
     with pytest.raises(PcnetError):

@@ -11,9 +11,19 @@ from rich.console import Console
 from rich.table import Table
 
 from pcnet.cli._options import DataOption, JsonOption, emit_json
-from pcnet.data._catalogue import CATALOGUE, Dataset, checksums, dataset_named, sha256
-from pcnet.data._load import EMBEDDED
-from pcnet.data._sources import cache_folder, data_folder, fetch, find, find_splits
+from pcnet.data import (
+    CATALOGUE,
+    EMBEDDED,
+    Dataset,
+    cache_folder,
+    checksums,
+    data_folder,
+    dataset_named,
+    fetch,
+    find,
+    find_splits,
+    sha256,
+)
 
 app = typer.Typer(help="List, fetch and verify the named datasets.", no_args_is_help=True)
 

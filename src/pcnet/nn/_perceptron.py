@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
+from pcnet._checks import whole_number
 from pcnet.errors import PcnetError
 from pcnet.graph import CSR
 from pcnet.nn._device_perceptron import DevicePerceptron
@@ -31,22 +32,27 @@ class Perceptron(RunModule):
     """
 
     per_run: ClassVar[tuple[str, ...]] = ("rates",)
+    common: ClassVar[tuple[str, ...]] = ("activation",)
 
     def __init__(
-        self, widths: Sequence[int], dropout: Sequence[float] = (0.0, 0.0), activation: Activation = None
+        self, widths: Sequence[int], dropout: Sequence[float] | None = None, activation: Activation = None
     ) -> None:
         super().__init__()
+        widths = [whole_number("A layer's width", width, least=1) for width in widths]
         layers = list(itertools.pairwise(widths))
-        for width in widths:
-            if width < 1:
-                raise PcnetError(f"A layer cannot be {width} wide; every width must be at least 1.")
-        for rate in dropout:
+        rates = (0.0,) * len(layers) if dropout is None else tuple(dropout)
+        if not layers or len(rates) != len(layers):
+            raise PcnetError(
+                f"{len(widths)} widths make {len(layers)} layers and {len(rates)} dropout rates are given; "
+                "there must be at least two widths, and one rate for each layer."
+            )
+        for rate in rates:
             check_rate("dropout", rate)
         if activation not in ("relu", None):
             raise PcnetError(f"The activation can be 'relu' or None, not {activation!r}.")
         self.activation = activation
         #: rates[r][l]: dropout before layer l in run r.
-        self.rates: tuple[tuple[float, ...], ...] = (tuple(dropout[: len(layers)]),)
+        self.rates: tuple[tuple[float, ...], ...] = (rates,)
         self.weights = nn.ParameterList([nn.Parameter(torch.empty(width_in, width)) for width_in, width in layers])
         self.biases = nn.ParameterList([nn.Parameter(torch.empty(width)) for _, width in layers])
         self.reset_parameters()
@@ -81,6 +87,10 @@ class Perceptron(RunModule):
         width = self.weights[0].shape[-2]
         if len(x.shape) != 2 or x.shape[1] != width:
             raise PcnetError(f"The features have shape {tuple(x.shape)}; the model expects (nodes, {width}).")
+        if x.dtype != self.weights[0].dtype:
+            raise PcnetError(
+                f"The features are {x.dtype}, the weights {self.weights[0].dtype}; convert one with .to()."
+            )
 
 
 def _collapsed(x: Tensor | CSR, weights: Sequence[Tensor], biases: Sequence[Tensor]) -> Tensor:

@@ -23,18 +23,24 @@ class RunModule(nn.Module):
     """
 
     per_run: ClassVar[tuple[str, ...]] = ()
+    #: Settings that all runs of a stack must have in common, and parameters that may be shorter in some of them.
+    common: ClassVar[tuple[str, ...]] = ()
+    padded: ClassVar[tuple[str, ...]] = ()
     #: Number of runs side by side; None for an ordinary module.
     runs: int | None = None
 
     @classmethod
     def stack(cls: type[Module], modules: Sequence[Module]) -> Module:
         """R modules as one, shorter parameters padded with zeros."""
+        if not modules:
+            raise PcnetError("There is nothing to stack; give at least one module.")
         if any(module.runs is not None for module in modules):
             raise PcnetError("Only single modules can be stacked; take the runs out with one() first.")
         stacked = copy.deepcopy(modules[0])
         trees = [list(module.modules()) for module in modules]
         for place, part in enumerate(stacked.modules()):
             twins = [tree[place] for tree in trees]
+            _check_alike(twins)
             for name in part._parameters:
                 part._parameters[name] = nn.Parameter(_stack_padded([twin._parameters[name] for twin in twins]))
             if isinstance(part, RunModule):
@@ -57,6 +63,9 @@ class RunModule(nn.Module):
             raise PcnetError("This module is a single run already.")
         taken = copy.deepcopy(self)
         indices = [which] if isinstance(which, int) else which
+        for index in indices:
+            if not 0 <= index < self.runs:
+                raise PcnetError(f"There is no run {index}; this module has the runs 0 to {self.runs - 1}.")
         for part in taken.modules():
             for name, parameter in part._parameters.items():
                 if parameter is not None:
@@ -70,6 +79,20 @@ class RunModule(nn.Module):
 
     def settings_changed(self) -> None:
         """Called after the per-run settings were exchanged; rebuild what was derived from them."""
+
+
+def _check_alike(twins: Sequence[nn.Module]) -> None:
+    """Refuse modules that cannot share one kernel call."""
+    first = twins[0]
+    for name in first.common if isinstance(first, RunModule) else ():
+        values = [getattr(twin, name) for twin in twins]
+        if any(value != values[0] for value in values):
+            raise PcnetError(f"Modules side by side must agree in {name}, not have {values[0]} and {values[-1]}.")
+    may_differ = first.padded if isinstance(first, RunModule) else ()
+    for name, parameter in first._parameters.items():
+        shapes = [twin._parameters[name].shape for twin in twins]  # type: ignore[union-attr]
+        if parameter is not None and name not in may_differ and any(shape != parameter.shape for shape in shapes):
+            raise PcnetError("Modules side by side must have layers of the same widths.")
 
 
 def _stack_padded(tensors: Sequence[Tensor | None]) -> Tensor:

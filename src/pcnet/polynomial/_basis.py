@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pcnet._checks import FloatArray, finite_array, finite_interval, finite_number, whole_number
 from pcnet.errors import PcnetError
-from pcnet.polynomial._check import FloatArray, finite_array, finite_interval, finite_number, whole_number
 
 
 class Basis(ABC):

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pcnet._checks import FloatArray, finite_array, finite_number, whole_number
 from pcnet.errors import PcnetError
-from pcnet.polynomial._check import FloatArray, finite_array, finite_number, whole_number
 
 # 171! is beyond float64.
 _LARGEST_FACTORIAL = 170

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pcnet._checks import FloatArray, finite_interval, finite_number, whole_number
 from pcnet.errors import PcnetWarning
 from pcnet.polynomial._charlier import charlier_matrix
-from pcnet.polynomial._check import FloatArray, finite_interval, finite_number, whole_number
 from pcnet.polynomial._filter import Mode, check_mode, filter_family
 from pcnet.polynomial._two_fold import admissible_p
 

@@ -7,10 +7,10 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pcnet._checks import FloatArray, finite_number, whole_number
 from pcnet.errors import PcnetError, close_match
 from pcnet.polynomial._basis import Powers, evaluate_polynomial
 from pcnet.polynomial._charlier import charlier_matrix, charlier_series
-from pcnet.polynomial._check import FloatArray, finite_number, whole_number
 
 #: "truncated" stops the series at n = N, as the paper trains it; "limit" is what the series tends to.
 Mode = Literal["truncated", "limit"]

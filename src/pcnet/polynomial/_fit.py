@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pcnet._checks import FloatArray, finite_interval, finite_number, whole_number
 from pcnet.errors import PcnetError
-from pcnet.polynomial._check import FloatArray, finite_interval, finite_number, whole_number
 from pcnet.polynomial._filter import Mode, filter_family, pc_response
 
 

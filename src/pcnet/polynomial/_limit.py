@@ -8,9 +8,9 @@ from functools import lru_cache
 import numpy as np
 import scipy.fft
 
+from pcnet._checks import FloatArray, finite_interval, finite_number, whole_number
 from pcnet.errors import PcnetError
 from pcnet.polynomial._basis import Chebyshev
-from pcnet.polynomial._check import FloatArray, finite_interval, finite_number, whole_number
 from pcnet.polynomial._filter import filter_family
 
 # y = (2s − high − low)/(high − low) magnifies round-off in s by 2/(high − low): no interval is narrower.

@@ -7,8 +7,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pcnet._checks import FloatArray, finite_number, positive_number
 from pcnet.errors import PcnetError
-from pcnet.polynomial._check import FloatArray, finite_number, positive_number
 
 
 def heat_kernel(lam: ArrayLike, t: float) -> FloatArray:

@@ -32,6 +32,10 @@ def apply_polynomial(operator: Operator, x: Tensor, coefficients: Tensor, basis:
     n = operator.num_nodes
     if x.ndim not in (2, 3) or x.shape[-2] != n:
         raise PcnetError(f"x has shape {tuple(x.shape)}; the graph needs ({n}, d), or (R, {n}, d) for R runs.")
+    kinds = {x.dtype, coefficients.dtype, operator.matrix.dtype}
+    if len(kinds) > 1:
+        names = ", ".join(sorted(str(kind) for kind in kinds))
+        raise PcnetError(f"x, coefficients and operator must have one precision, not {names}; convert them with .to().")
     runs = x.shape[0] if x.ndim == 3 else 1
     width = x.shape[-1]
     per_column = _spread(coefficients, x.ndim, runs, width).contiguous()

@@ -12,6 +12,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
 
+from pcnet._checks import finite_number, whole_number
 from pcnet.errors import PcnetError
 from pcnet.graph import Operator, cached_operator
 from pcnet.nn._runs import RunModule
@@ -63,6 +64,8 @@ class PCConv(RunModule):
     """
 
     per_run: ClassVar[tuple[str, ...]] = ("filters",)
+    common: ClassVar[tuple[str, ...]] = ("eta", "mode")
+    padded: ClassVar[tuple[str, ...]] = ("theta",)
     theta: nn.Parameter
 
     def __init__(
@@ -77,12 +80,10 @@ class PCConv(RunModule):
         init: float = 1.0,
     ) -> None:
         super().__init__()
-        if not np.isfinite([t, p, eta, init]).all():
-            raise PcnetError(f"t, p, eta and init must be finite numbers, not {t}, {p}, {eta} and {init}.")
-        if K < 1:
-            raise PcnetError(f"K = {K} leaves no filter to combine; take at least 1.")
+        K, N = whole_number("K", K, least=1), whole_number("N", N)
+        t, p = finite_number("t", t), finite_number("p", p)
         check_mode(mode)
-        self.eta, self.mode, self.init = eta, mode, init
+        self.eta, self.mode, self.init = finite_number("eta", eta), mode, finite_number("init", init)
         self.filters: tuple[PCFilter, ...] = (PCFilter(K, N, t, p, identity),)
         self.theta = nn.Parameter(torch.empty(K + identity))
         self.settings_changed()
@@ -106,6 +107,10 @@ class PCConv(RunModule):
         `edge_index` may be a 2 × E list of edges, a sparse adjacency tensor or an `Operator`. The operator of a list
         is kept and found again by its content.
         """
+        if x.ndim not in (2, 3) or x.dtype not in (torch.float32, torch.float64):
+            raise PcnetError(
+                f"x is {x.dtype} of shape {tuple(x.shape)}; a filter takes float32 or float64, (n, d) or (R, n, d)."
+            )
         operator = self.operator(edge_index, x.shape[-2], edge_weight, x.dtype)
         basis, matrix = self._expansion(operator)
         # Coefficients are few and reach far: computed in double precision whatever the layer's own.
@@ -117,6 +122,8 @@ class PCConv(RunModule):
     ) -> Operator:
         """The graph's S = Ã_η, whatever form the edges come in."""
         if isinstance(edges, Operator):
+            if edge_weight is not None:
+                raise PcnetError("An operator has its edge weights in it; leave edge_weight out.")
             if edges.eta != self.eta:
                 raise PcnetError(
                     f"The operator has eta = {edges.eta}, the layer {self.eta}; build it with the layer's."
@@ -124,6 +131,10 @@ class PCConv(RunModule):
             return edges.to(dtype)
         edge_index = edges
         if edges.layout != torch.strided:
+            if edges.shape != (num_nodes, num_nodes):
+                raise PcnetError(
+                    f"The adjacency matrix is {tuple(edges.shape)}, but x has {num_nodes} nodes; they must be the same."
+                )
             coo = edges.to_sparse_coo().coalesce()
             # Row i of an adjacency matrix gathers from its columns: those are the sources.
             edge_index, edge_weight = coo.indices().flip(0), coo.values()

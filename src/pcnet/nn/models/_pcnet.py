@@ -57,10 +57,9 @@ class PCNet(RunModule):
     ) -> None:
         super().__init__()
         check_rate("drop_prop", drop_prop)
-        widths = (
-            [in_channels, out_channels] if hidden_channels is None else [in_channels, hidden_channels, out_channels]
-        )
-        self.transform = Perceptron(widths, dropout=(drop_in, drop_hidden), activation=activation)
+        inner = () if hidden_channels is None else (hidden_channels,)
+        rates = (drop_in, drop_hidden)[: 1 + len(inner)]
+        self.transform = Perceptron([in_channels, *inner, out_channels], dropout=rates, activation=activation)
         self.conv = PCConv(K, N, t, p, eta, identity=identity, mode=mode, init=init)
         self.drop_prop: tuple[float, ...] = (drop_prop,)
         #: Where dropout takes its bits from; None lets `torch.manual_seed` govern them.

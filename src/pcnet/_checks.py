@@ -1,4 +1,4 @@
-"""Checks shared by this room: each returns the value in its plain type or says what to change."""
+"""Checks that several rooms share: each returns the value in its plain type or says what to change."""
 
 from __future__ import annotations
 
