@@ -107,7 +107,7 @@ MORE = {
         OPERATOR, X.double(), torch.ones(3).double(), Powers()
     ),
     "coefficients of another precision": lambda: apply_polynomial(OPERATOR, X, torch.ones(3).double(), Powers()),
-    "fewer dropout rates than layers": lambda: Perceptron([2, 3, 3, 2])(X),
+    "fewer dropout rates than layers": lambda: Perceptron([2, 3, 3, 2], (0.1, 0.2)),
     "no layer": lambda: Perceptron([2]),
     "features of another precision": lambda: net()(X.double(), RING),
     "integer features": lambda: net()(X.long(), RING),
