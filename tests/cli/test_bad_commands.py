@@ -62,7 +62,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "negative dropout": ("train --set drop_prop=-0.1", "drop_prop = -0.1 is not a dropout rate"),
     "dropout is NaN": ("train --set drop_hidden=nan", "not a dropout rate"),
     "no hidden units": ("train --set hidden=0", "at least 1"),
-    "no filter": ("train --set K=0", "K = 0"),
+    "no filter": ("train --set K=0", "K must be at least 1"),
     "negative order": ("train --set N=-1", "N"),
     "t is infinite": ("train --set t=inf", "finite"),
     "no runs": ("train --runs 0", "--runs must be at least 1, not 0"),

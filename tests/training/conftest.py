@@ -12,6 +12,27 @@ import torch
 from pcnet import Graph, Outcome, PCNetSettings, Run, Targets, TrainingSettings, csbm, make_split
 from pcnet.graph import CSR
 
+#: What the runs share, said in full: other defaults must not change what is tested here.
+MODEL = {
+    "hidden": 8,
+    "K": 4,
+    "N": 4,
+    "t": 0.5,
+    "p": 2.0,
+    "init": 1.0,
+    "drop_in": 0.0,
+    "drop_hidden": 0.0,
+    "drop_prop": 0.0,
+}
+TRAINING = {
+    "lr": {"all": 0.01},
+    "wd": {"all": 5e-4},
+    "epochs": 25,
+    "stopping": "window",
+    "patience": 10,
+    "select": "val_loss",
+}
+
 #: Settings that differ in everything that runs of one block may differ in.
 VARIED: tuple[tuple[dict, dict], ...] = (
     ({}, {}),
@@ -52,8 +73,8 @@ def varied(dense: Graph) -> list[Run]:
     """Seven runs that can be trained side by side, with splits and seeds of their own."""
     return [
         Run(
-            PCNetSettings(hidden=8, **model),
-            TrainingSettings(**{"epochs": 25, "patience": 10, **training}),
+            PCNetSettings(**{**MODEL, **model}),
+            TrainingSettings(**{**TRAINING, **training}),
             Targets.from_split(make_split(dense, "random-60-20-20", number)),
             seed=100 + number,
         )

@@ -9,8 +9,10 @@ import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from torch.nn.functional import cross_entropy
 
 from pcnet import PcnetError, PCNetSettings, Run, Targets, TrainingSettings, csbm, make_split, train
+from pcnet.nn import Draws
 
 pytestmark = pytest.mark.filterwarnings("ignore::pcnet.PcnetWarning")
 
@@ -22,7 +24,7 @@ def test_at_once_is_one_by_one(graph, varied, same, activation):
     for run, outcome in zip(runs, together, strict=True):
         assert same(outcome, train(graph, [run], threads=1)[0])
     # They would agree, too, if nothing was trained at all.
-    assert all(outcome.best_epoch > 0 for outcome in together)
+    assert sum(outcome.best_epoch > 0 for outcome in together) >= 5
     assert len({outcome.epochs for outcome in together}) > 2
 
 
@@ -154,6 +156,28 @@ def test_any_runs_at_once_are_one_by_one(dense, same, drawn, data):
     assert all(same(outcome, train(dense, [run])[0]) for run, outcome in zip(runs, together, strict=True))
 
 
+@pytest.mark.parametrize("optimizer", ["adam", "adamw"])
+def test_a_plain_loop_gives_the_same_history(dense, varied, optimizer):
+    """The training step in torch's own words; each epoch has draws of its own."""
+    rates = {"lr": {"all": 0.01}, "wd": {"all": 0.1}}
+    training = TrainingSettings(epochs=12, stopping="none", optimizer=optimizer, **rates)
+    run = replace(varied[2], training=training)
+    model, operator, targets = run.model.build(16, 3, run.seed), run.model.operator(dense), run.targets
+    kind = torch.optim.Adam if optimizer == "adam" else torch.optim.AdamW
+    adam = kind(model.parameters(), lr=0.01, weight_decay=0.1)
+    history = []
+    for epoch in range(12):
+        model.train()
+        model.draws = Draws([run.seed], epoch)
+        adam.zero_grad()
+        cross_entropy(model(dense.x, operator)[targets.train], targets.train_labels).backward()
+        adam.step()
+        model.eval()
+        with torch.no_grad():
+            history.append(float(cross_entropy(model(dense.x, operator)[targets.val], targets.val_labels)))
+    np.testing.assert_allclose(train(dense, [run])[0].val_loss, history, rtol=1e-5)
+
+
 def test_it_learns():
     graph = csbm(600, 0.6, features=50, seed=1)
     split = make_split(graph, "random-60-20-20", 0)
@@ -204,7 +228,7 @@ def refuse_cases(dense, run):
             "class 1, but there are 1",
         ),
         "rate": ([replace(run, model=PCNetSettings(drop_in=1.0))], {}, "not a dropout rate"),
-        "K": ([replace(run, model=PCNetSettings(K=0))], {}, "K = 0"),
+        "K": ([replace(run, model=PCNetSettings(K=0))], {}, "K must be at least 1"),
         "t": ([replace(run, model=PCNetSettings(t=float("nan")))], {}, "finite"),
     }
 

@@ -101,9 +101,9 @@ def test_a_loss_that_is_no_number_ends_the_run(history, loss, stopping, data):
 def test_the_window_rule_by_hand():
     rise = [(loss, 0.0) for loss in [3, 2, 1, 1, 2, 0, 0, 0]]
     # At epoch 3, not later than w = 3, the rule is silent; at epoch 4 the loss 2 is above the mean of 2, 1, 1.
-    assert follow(rise, TrainingSettings(epochs=8, patience=3)) == (5, 2)
+    assert follow(rise, TrainingSettings(epochs=8, stopping="window", patience=3)) == (5, 2)
     # A loss equal to the mean goes on.
-    assert follow([(1.0, 0.0)] * 9, TrainingSettings(epochs=9, patience=2)) == (9, 0)
+    assert follow([(1.0, 0.0)] * 9, TrainingSettings(epochs=9, stopping="window", patience=2)) == (9, 0)
 
 
 @given(st.lists(HISTORY, min_size=2, max_size=4), st.integers(1, 5))

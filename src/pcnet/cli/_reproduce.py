@@ -58,7 +58,7 @@ def reproduce(
             try:
                 graph = load_dataset(dataset, data)
             except PcnetError as error:
-                missing.append({"table": table, "dataset": dataset, "reason": str(error)})
+                missing.append({"table": table, "dataset": dataset, "reason": "its data was not at hand"})
                 console.print(f"{table} {dataset}: left out. {error}", style="dim", highlight=False)
                 continue
             experiment = preset_experiment(dataset, table)
@@ -156,9 +156,13 @@ def _line(cell: dict[str, Any]) -> str:
 
 
 def _rich_table(cells: list[dict[str, Any]]) -> Table:
-    table = Table(*COLUMNS, box=SIMPLE, title="Test accuracy in percent, PCNet with the published settings")
+    table = Table(box=SIMPLE, title="Test accuracy in percent, PCNet with the published settings")
+    for column in ("table", "dataset", "pcnet, 95 % interval", "rerun", "paper", "verdict"):
+        table.add_column(column, no_wrap=True)
     for cell in cells:
-        table.add_row(*_row(cell), style=None if cell["verdict"] == "inside" else "bold")
+        name, dataset, mean, interval, _, rerun, paper, verdict, _ = _row(cell)
+        style = None if verdict == "inside" else "bold"
+        table.add_row(name, dataset, f"{mean} {interval}", rerun, paper, verdict, style=style)
     return table
 
 
@@ -181,6 +185,6 @@ def _markdown(report: dict[str, Any]) -> str:
         "|" + "---|" * len(COLUMNS),
         *("| " + " | ".join(_row(cell)) + " |" for cell in cells),
         "",
-        *(f"Left out: {each['table']} {each['dataset']}. {each['reason']}" for each in report["left_out"]),
+        *(f"Left out: {each['table']} {each['dataset']}, {each['reason']}." for each in report["left_out"]),
     ]
     return "\n".join(lines).rstrip() + "\n"

@@ -33,7 +33,7 @@ class Graph:
     def __post_init__(self) -> None:
         if isinstance(self.x, Tensor) and (self.x.layout != torch.strided or not self.x.is_floating_point()):
             raise PcnetError(
-                f"The features are {self.x.dtype}, {self.x.layout}; give dense floating-point ones, or CSR.from_torch(x)."
+                f"The features are {self.x.dtype}, {self.x.layout}; give a dense float tensor or CSR.from_torch(x)."
             )
         if len(self.x.shape) != 2:
             raise PcnetError(f"The features have shape {tuple(self.x.shape)}; give one row for each node.")

@@ -28,12 +28,12 @@ class TrainingSettings:
     highest validation accuracy (the latest of equals).
     """
 
-    lr: Mapping[str, float] = field(default_factory=lambda: {ALL: 0.01})
+    lr: Mapping[str, float] = field(default_factory=lambda: {ALL: 0.05})
     wd: Mapping[str, float] = field(default_factory=lambda: {ALL: 5e-4})
     optimizer: Optimizer = "adam"
     epochs: int = 1000
-    stopping: Stopping = "window"
-    patience: int = 200
+    stopping: Stopping = "patience"
+    patience: int = 100
     select: Selection = "val_loss"
 
     def __post_init__(self) -> None:

@@ -90,20 +90,24 @@ class PCNet(RunModule):
 
 @dataclass(frozen=True)
 class PCNetSettings:
-    """What defines a PCNet apart from its weights; the arguments of `PCNet` under the same names."""
+    """What defines a PCNet apart from its weights; the arguments of `PCNet` under the same names.
+
+    The defaults did well on validation nodes of graphs of all kinds (Cora, CiteSeer, Texas, Wisconsin, Actor, Reed98,
+    synthetic ones): N above K so that θ is identifiable, a small θ to begin with, some dropout.
+    """
 
     hidden: int | None = 64
     K: int = 4
-    N: int = 4
+    N: int = 6
     t: float = 0.5
     p: float = 2.0
     eta: float = 0.5
     identity: bool = True
     mode: Mode = "truncated"
-    init: float = 1.0
+    init: float = 0.2
     activation: Activation = None
-    drop_in: float = 0.0
-    drop_hidden: float = 0.0
+    drop_in: float = 0.3
+    drop_hidden: float = 0.5
     drop_prop: float = 0.0
 
     @property
