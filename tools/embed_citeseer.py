@@ -39,17 +39,13 @@ SHA-256 of the files it was made from
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="the folder with ind.citeseer.*")
     parser.add_argument("--out", type=Path, default=PATH, help="the .npz file to write")
     arguments = parser.parse_args()
     np.savez_compressed(arguments.out, **pack(read_planetoid(arguments.folder, "citeseer")))
     raw = (arguments.folder / f"ind.citeseer.{part}" for part in PARTS)
-    note = NOTE.format(
-        npz=sha256(arguments.out), raw="\n".join(f"{sha256(path)}  {path.name}" for path in raw)
-    )
+    note = NOTE.format(npz=sha256(arguments.out), raw="\n".join(f"{sha256(path)}  {path.name}" for path in raw))
     write_text(arguments.out.with_suffix(".txt"), note)
     print(f"{arguments.out}: {arguments.out.stat().st_size} bytes")
 

@@ -10,7 +10,7 @@ from pcnet import Graph, PCNet, PCNetSettings, TrainingSettings, make_split, poi
 from pcnet.experiments import Experiment
 
 NODES, FEATURES, CLASSES = 60, 20, 3
-SETTINGS = PCNetSettings(hidden=16, K=3, N=5, t=0.7, p=2.2, eta=0.4, init=0.8)
+SETTINGS = PCNetSettings(hidden=16, K=3, N=5, t=0.7, p=2.2, eta=0.4, init=0.8, drop_in=0.0, drop_hidden=0.0)
 
 
 def random_graph(dtype: torch.dtype = torch.float64, nodes: int = NODES) -> Graph:

@@ -83,25 +83,6 @@ class CSR:
             return self
         return CSR(self.crow.to(target), self.col.to(target), self.values.to(target), self.shape)
 
-    def repeated(self, times: int) -> CSR:
-        """The block-diagonal matrix with `times` copies of this one; kept once made."""
-        if times == 1:
-            return self
-        if times not in self._repeats:
-            shift = torch.arange(times, dtype=self.col.dtype, device=self.device).unsqueeze(1)
-            ends = (self.crow[1:] + shift * self.nnz).flatten()
-            self._repeats[times] = CSR(
-                torch.cat([self.crow[:1], ends]),
-                (self.col + shift * self.shape[1]).flatten(),
-                self.values.repeat(times),
-                (times * self.shape[0], times * self.shape[1]),
-            )
-        return self._repeats[times]
-
-    @cached_property
-    def _repeats(self) -> dict[int, CSR]:
-        return {}
-
     @cached_property
     def to_transposed(self) -> Tensor:
         """Permutation that takes the entries of this matrix to the order of its transpose."""

@@ -95,32 +95,40 @@ class Perceptron(RunModule):
 
 def _collapsed(x: Tensor | CSR, weights: Sequence[Tensor], biases: Sequence[Tensor]) -> Tensor:
     """Layers without a non-linearity are one matrix, as wide as the last of them: X (W_1 ⋯ W_L) + b."""
-    rows = [bias.unsqueeze(1) for bias in biases]
-    if weights[0].is_cuda:
-        weight, bias = _collapsed_layers(weights, rows)
-    else:
-        each = zip(zip(*weights, strict=True), zip(*rows, strict=True), strict=True)
-        pairs = [_collapsed_layers([_aligned(w) for w in ws], [_aligned(b) for b in bs]) for ws, bs in each]
-        weight, bias = (torch.stack(parts) for parts in zip(*pairs, strict=True))
+    weight, bias = weights[0], biases[0].unsqueeze(1)
+    for following, offset in zip(weights[1:], biases[1:], strict=True):
+        weight, bias = _stacked_products([weight, bias], following)
+        bias = bias + offset.unsqueeze(1)
     if not isinstance(x, CSR):
         return torch.stack([x @ _aligned(own) for own in weight]) + bias
     runs, width_in, width = weight.shape
     columns = product(x, weight.permute(1, 0, 2).reshape(width_in, runs * width))
-    return (columns.view(-1, runs, width) + bias.squeeze(1)).permute(1, 0, 2)
+    return (columns.view(-1, runs, width) + bias.permute(1, 0, 2)).permute(1, 0, 2)
 
 
-def _collapsed_layers(weights: Sequence[Tensor], biases: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
-    weight, bias = weights[0], biases[0]
-    for following, offset in zip(weights[1:], biases[1:], strict=True):
-        weight, bias = _narrow_product(weight, following), bias @ following + offset
-    return weight, bias
+def _stacked_products(left: Sequence[Tensor], right: Tensor) -> list[Tensor]:
+    """Each of `left` times `right`, run by run.
+
+    On the CPU one call each: BLAS rounds a batch differently from a single matrix, and results differently that start
+    at an address that is not round, as they all do here where their rows are filled up to a multiple of 16.
+    """
+    if right.is_cuda:
+        return [each @ right for each in left]
+    runs, inner, width = right.shape
+    filled = right.new_zeros(runs, -(-width // 16) * 16, inner)
+    filled[:, :width] = right.mT
+    products = [right.new_empty(runs, filled.shape[1], each.shape[1]) for each in left]
+    for factors, results in zip(left, products, strict=True):
+        for own, factor, result in zip(filled, factors, results, strict=True):
+            torch.mm(_aligned(own), _aligned(factor).t(), out=result)
+    return [results[:, :width].mT for results in products]
 
 
 class _Perceptron(torch.autograd.Function):
-    """A few runs after the other, forwards and back.
+    """One run after the other, forwards and back.
 
-    The hidden layers of a few runs fit in the processor's cache, those of all runs together do not; and each run's
-    numbers are the same whichever runs stand beside it.
+    A run's hidden layer fits in the processor's cache, those of all runs together do not; and each run's numbers are
+    the same whichever runs stand beside it.
     """
 
     @staticmethod
@@ -138,28 +146,26 @@ class _Perceptron(torch.autograd.Function):
         weight_of, bias_of = [w.unbind(0) for w in weights], [b.unbind(0) for b in biases]
         # Runs stand side by side in a row, which is how they are propagated.
         out = weights[-1].new_empty(x.shape[0], len(rates), weights[-1].shape[-1]).permute(1, 0, 2)
-        # tape[run][layer]: what was kept of the layer's input and, but for the first layer, that input.
-        tape: list[list[tuple[Keep, Tensor]]] = []
-
-        def keep(run: int, layer: int, shape: tuple[int, ...]) -> Keep:
-            rate = rates[run][layer]
-            return draws.keep(run, shape, rate) if rate and draws is not None else None
-
-        for runs in _groups(len(rates), x):
-            kept = [keep(run, 0, (x.nnz,) if isinstance(x, CSR) else (x.shape[0], x.shape[1])) for run in runs]
-            first = _input_products(x, kept, [rates[run][0] for run in runs], weights[0][runs.start : runs.stop])
-            first += biases[0][runs.start : runs.stop].unsqueeze(1)
-            for run, own, kept_of_input in zip(runs, first.unbind(0), kept, strict=True):
-                z = _aligned(own)
-                records: list[tuple[Keep, Tensor]] = [(kept_of_input, z)]
-                for layer in range(1, depth):
-                    hidden = z.clamp_min_(0) if activation else z
-                    kept_here = keep(run, layer, (hidden.shape[0], hidden.shape[1]))
-                    records.append((kept_here, _mask(hidden, kept_here)))
-                    z = _narrow_product(hidden, weight_of[layer][run] / (1 - rates[run][layer]))
-                    z += bias_of[layer][run]
-                out[run] = z
-                tape.append(records)
+        tape: list[list[tuple[Keep, Tensor | None]]] = []
+        for run, run_rates in enumerate(rates):
+            records: list[tuple[Keep, Tensor | None]] = []
+            hidden: Tensor | None = None
+            for layer, rate in enumerate(run_rates):
+                weight, bias = weight_of[layer][run], bias_of[layer][run]
+                shape = (x.nnz,) if isinstance(x, CSR) and layer == 0 else (x.shape[0], weight.shape[0])
+                keep = draws.keep(run, shape, rate) if rate and draws is not None else None
+                scale = 1 / (1 - rate)
+                if hidden is None:
+                    records.append((keep, None))
+                    z = _input_product(x, keep, scale, weight)
+                else:
+                    _mask(hidden, keep)
+                    records.append((keep, hidden))
+                    z = _narrow_product(hidden, weight * scale)
+                z += bias
+                hidden = z.clamp_min_(0) if activation and layer < depth - 1 else z
+            out[run] = z
+            tape.append(records)
         ctx.x, ctx.rates, ctx.activation, ctx.tape = x, rates, activation, tape
         ctx.save_for_backward(*weights)
         return out
@@ -167,41 +173,26 @@ class _Perceptron(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[Any, ...]:
-        x, weights = ctx.x, ctx.saved_tensors
+        weights = ctx.saved_tensors
         grad_weights = [torch.empty_like(weight) for weight in weights]
         grad_biases = [weight.new_empty(weight.shape[0], weight.shape[2]) for weight in weights]
-        grad_x = torch.zeros_like(x) if ctx.needs_input_grad[0] else None
-        for runs in _groups(len(ctx.rates), x):
-            at_first = weights[0].new_empty(len(runs), x.shape[0], weights[0].shape[2])
-            for run, g_first in zip(runs, at_first.unbind(0), strict=True):
-                g = grads[0][run].contiguous()
-                for layer in reversed(range(1, len(weights))):
-                    scale = 1 / (1 - ctx.rates[run][layer])
-                    keep, hidden = ctx.tape[run][layer]
-                    torch.sum(g, dim=0, out=grad_biases[layer][run])
+        grad_x = torch.zeros_like(ctx.x) if ctx.needs_input_grad[0] else None
+        for run, run_rates in enumerate(ctx.rates):
+            g = grads[0][run].contiguous()
+            for layer in reversed(range(len(weights))):
+                scale = 1 / (1 - run_rates[layer])
+                keep, hidden = ctx.tape[run][layer]
+                torch.sum(g, dim=0, out=grad_biases[layer][run])
+                if hidden is None:
+                    _input_product_transposed(ctx.x, keep, scale, g, out=grad_weights[layer][run])
+                    if grad_x is not None:
+                        grad_x += _mask(g @ (weights[layer][run].t() * scale), keep)
+                else:
                     torch.mul((g.t() @ hidden).t(), scale, out=grad_weights[layer][run])
                     g = g @ (weights[layer][run].t() * scale)
                     # Where a ReLU was closed or a unit dropped, `hidden` is zero.
                     _mask(g, (hidden > 0).numpy() if ctx.activation else keep)
-                torch.sum(g, dim=0, out=grad_biases[0][run])
-                g_first.copy_(g)
-            kept = [ctx.tape[run][0][0] for run in runs]
-            rates = [ctx.rates[run][0] for run in runs]
-            grad_weights[0][runs.start : runs.stop] = _input_products_transposed(x, kept, rates, at_first)
-            if grad_x is not None:
-                for run, keep, rate, g in zip(runs, kept, rates, at_first.unbind(0), strict=True):
-                    grad_x += _mask(g @ (weights[0][run].t() / (1 - rate)), keep)
         return grad_x, None, None, None, None, *grad_weights, *grad_biases
-
-
-#: Entries of the features, and nodes, that are worth a call of their own.
-GROUP = 160_000
-
-
-def _groups(runs: int, x: Tensor | CSR) -> list[range]:
-    """Runs whose first layers are computed in one call: several on a small graph, one on a large graph."""
-    size = max(1, GROUP // (x.nnz + x.shape[0])) if isinstance(x, CSR) else 1
-    return [range(start, min(start + size, runs)) for start in range(0, runs, size)]
 
 
 def _mask(x: Tensor, keep: Keep) -> Tensor:
@@ -211,48 +202,31 @@ def _mask(x: Tensor, keep: Keep) -> Tensor:
     return x
 
 
-def _dropped(values: Tensor, kept: Sequence[Keep], rates: Sequence[float]) -> Tensor:
-    """δ(values) of each run, one after the other."""
-    out = values.new_empty(len(kept), len(values))
-    for row, keep, rate in zip(out.numpy(), kept, rates, strict=True):
-        np.multiply(values.numpy(), np.float64(1 / (1 - rate)).astype(row.dtype), out=row)
-        if keep is not None:
-            np.multiply(row, keep, out=row)
-    return out.view(-1)
+def _dropped(values: Tensor, keep: Keep, scale: float) -> Tensor:
+    return values if keep is None else _mask(values * scale, keep)
 
 
-def _input_products(x: Tensor | CSR, kept: Sequence[Keep], rates: Sequence[float], weight: Tensor) -> Tensor:
-    """δ(X)·W of some runs. Sparse features of several runs are the diagonal blocks of one matrix."""
-    runs, features, width = weight.shape
+def _input_product(x: Tensor | CSR, keep: Keep, scale: float, weight: Tensor) -> Tensor:
+    """δ(X)·W."""
     if isinstance(x, CSR):
-        many = x.repeated(runs)
-        values = _dropped(x.values, kept, rates) if any(rates) else many.values
-        return product(many, weight.reshape(runs * features, width), values).view(runs, -1, width)
-    each = zip(kept, rates, weight, strict=True)
-    return torch.stack([_mask(x / (1 - rate), keep) @ _aligned(own) for keep, rate, own in each])
+        return product(x, weight, _dropped(x.values, keep, scale))
+    return _dropped(x, keep, scale) @ _aligned(weight)
 
 
-def _input_products_transposed(x: Tensor | CSR, kept: Sequence[Keep], rates: Sequence[float], g: Tensor) -> Tensor:
-    """δ(X)ᵀ·g of some runs, with the transpose of a sparse X that was made once."""
-    runs, nodes, width = g.shape
+def _input_product_transposed(x: Tensor | CSR, keep: Keep, scale: float, g: Tensor, out: Tensor) -> None:
+    """δ(X)ᵀ·g, with the transpose of a sparse X that was made once."""
     if isinstance(x, CSR):
-        many = x.transposed.repeated(runs)
-        values = many.values
-        if any(rates):
-            order = x.to_transposed.numpy()
-            values = _dropped(x.transposed.values, [None if keep is None else keep[order] for keep in kept], rates)
-        return product(many, g.reshape(runs * nodes, width), values).view(runs, -1, width)
-    each = zip(kept, rates, g, strict=True)
-    return torch.stack([_mask(x / (1 - rate), keep).t() @ _aligned(own) for keep, rate, own in each])
-
-
-def _aligned(x: Tensor) -> Tensor:
-    """x, at a round address. BLAS rounds differently at others: a run's bits would depend on its place in the stack."""
-    return x if x.data_ptr() % 64 == 0 or x.is_cuda else x.clone()
+        twin = None if keep is None else keep[x.to_transposed.numpy()]
+        out.copy_(product(x.transposed, g, _dropped(x.transposed.values, twin, scale)))
+    else:
+        out.copy_(_dropped(x, keep, scale).t() @ g)
 
 
 def _narrow_product(x: Tensor, weight: Tensor) -> Tensor:
-    """x·W for few columns. On the CPU, torch multiplies the transposes several times faster than the factors."""
-    if x.device.type != "cpu":
-        return x @ weight
-    return (weight.mT.contiguous() @ x.mT).mT
+    """x·W for few columns. Torch multiplies the transposes several times faster than the factors."""
+    return (weight.t().contiguous() @ x.t()).t()
+
+
+def _aligned(x: Tensor) -> Tensor:
+    """x at a round address: at others BLAS rounds differently, and a run would depend on its place in the stack."""
+    return x if x.data_ptr() % 64 == 0 else x.clone()

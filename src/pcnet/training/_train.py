@@ -92,7 +92,8 @@ def train(
         _train_block(block, number, store, reporter, interrupted)
         return block.outcomes()
 
-    with _one_core_each(), ThreadPoolExecutor(max_workers=threads) as pool:
+    # The number of threads inside a product is kept for each thread: a worker that did not set it would use all cores.
+    with _one_core_each(), ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,)) as pool:
         futures = [pool.submit(work, number) for number in range(len(plan))]
         try:
             while wait(futures, timeout=0.2, return_when="FIRST_EXCEPTION").not_done:
