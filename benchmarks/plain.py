@@ -97,13 +97,13 @@ class PlainTraining:
     the loss on each of the three sets. The model is in evaluation mode, but autograd records all four.
     """
 
-    def __init__(self, graph: Graph, split: Split, experiment: Experiment, seed: int) -> None:
+    def __init__(self, graph: Graph, split: Split, experiment: Experiment, seed: int, device: str = "cpu") -> None:
         torch.manual_seed(seed)
         rates = experiment.training
-        self.x = graph.x.to_dense() if isinstance(graph.x, CSR) else graph.x
-        self.edge_index, self.y = graph.edge_index, split.labels
+        self.x = (graph.x.to_dense() if isinstance(graph.x, CSR) else graph.x).to(device)
+        self.edge_index, self.y = graph.edge_index.to(device), split.labels.to(device)
         self.masks = {part: self._mask(getattr(split, part)) for part in ("train", "val", "test")}
-        self.model = PlainPCNet(graph.num_features, int(self.y.max()) + 1, experiment.model)
+        self.model = PlainPCNet(graph.num_features, int(self.y.max()) + 1, experiment.model).to(device)
         parts = {"first": self.model.first, "theta": self.model.conv, "second": self.model.second}
         self.optimizer = torch.optim.Adam(
             [
@@ -114,7 +114,7 @@ class PlainTraining:
         self.best_loss, self.best_test = float("inf"), 0.0
 
     def _mask(self, nodes: Tensor) -> Tensor:
-        mask = torch.zeros(len(self.y), dtype=torch.bool)
+        mask = torch.zeros(len(self.y), dtype=torch.bool, device=self.y.device)
         mask[nodes] = True
         return mask
 

@@ -74,10 +74,10 @@ def measure(options: argparse.Namespace, console: Console) -> dict[str, Any]:
         others = Others()
         with console.status(name):
             results[name] = section()
-        results["other_processes"][name] = cores = others.cores()
+        results["other_processes"][name] = busy = others.cores()
         show(console, name, results[name])
-        if cores is not None and cores > TOLERATED and name != "neighbour":
-            console.print(f"Other processes kept {cores} cores busy meanwhile; repeat this.", style="yellow")
+        if busy is not None and busy > TOLERATED and name != "neighbour":
+            console.print(f"Other processes kept {busy} cores busy meanwhile; repeat this.", style="yellow")
     return results
 
 

@@ -55,9 +55,10 @@ class Clock:
         return 1e3 / rate
 
 
-def endless_runs(graph: Graph, experiment: Experiment) -> list[Run]:
-    """The experiment's runs, without an end."""
+def endless_runs(graph: Graph, experiment: Experiment, count: int | None = None) -> list[Run]:
+    """The experiment's runs, or so many, without an end."""
     training = replace(experiment.training, stopping="none", epochs=20_000)
+    experiment = experiment if count is None else experiment.with_runs(count, None)
     splits = [make_split(graph, experiment.protocol, seed) for seed in experiment.seeds]
     return [
         Run(experiment.model, training, Targets.from_split(split), seed)

@@ -100,7 +100,7 @@ def runs(graph, count: int, model: PCNetSettings, training: TrainingSettings) ->
 
 def test_training_without_dropout_follows_the_cpu() -> None:
     graph = load_dataset("citeseer")
-    model = PCNetSettings(K=4, N=4, t=0.4, p=3.1, eta=0.6, init=0.5)
+    model = PCNetSettings(K=4, N=4, t=0.4, p=3.1, eta=0.6, init=0.5, drop_in=0.0, drop_hidden=0.0)
     training = TrainingSettings(lr={"all": 0.01}, wd={"all": 1e-4}, epochs=60, patience=20)
     batch = runs(graph, 3, model, training)
     batch[1] = dataclasses.replace(

@@ -72,7 +72,7 @@ class Perceptron(RunModule):
         weights, biases = ([p if stacked else p.unsqueeze(0) for p in group] for group in (self.weights, self.biases))
         rates = self.rates
         if not self.training:
-            if self.activation is None and not torch.is_grad_enabled():
+            if self.activation is None and not torch.is_grad_enabled() and _is_worth_collapsing(x):
                 z = _collapsed(x, weights, biases)
                 return z if stacked else z[0]
             rates = tuple((0.0,) * len(weights) for _ in rates)
@@ -91,6 +91,11 @@ class Perceptron(RunModule):
             raise PcnetError(
                 f"The features are {x.dtype}, the weights {self.weights[0].dtype}; convert one with .to()."
             )
+
+
+def _is_worth_collapsing(x: Tensor | CSR) -> bool:
+    """Whether multiplying X is dearer than multiplying weights: not so on a small graph with many features."""
+    return x.device.type == "cuda" or not isinstance(x, CSR) or x.nnz > 16 * x.shape[1]
 
 
 def _collapsed(x: Tensor | CSR, weights: Sequence[Tensor], biases: Sequence[Tensor]) -> Tensor:

@@ -106,11 +106,21 @@ def _column_sums(x: Tensor) -> Tensor:
     """1ᵀx. `torch.sum` rounds a column differently depending on how many stand beside it; bags of rows do not."""
     if x.dtype != torch.float32:
         return x.sum(dim=0)
-    rows = torch.arange(len(x), dtype=torch.int32)
-    while len(x) > 1:
-        # Sums of short sums lose fewer digits than one long sum.
-        x = torch.embedding_bag(x, rows[: len(x)], rows[: len(x) : 128].contiguous(), False, 0)[0]
+    for rows, starts in _bags(len(x)):
+        x = torch.embedding_bag(x, rows, starts, False, 0)[0]
     return x[0]
+
+
+@lru_cache(maxsize=32)
+def _bags(count: int) -> list[tuple[Tensor, Tensor]]:
+    """Rows and where their bags start, until one row is left: sums of short sums lose fewer digits than a long sum."""
+    levels = []
+    while count > 1:
+        rows = torch.arange(count, dtype=torch.int32)
+        starts = rows[::128].contiguous()
+        levels.append((rows, starts))
+        count = len(starts)
+    return levels
 
 
 def _add_scaled(target: Tensor, x: Tensor, scale: float | Tensor) -> None:

@@ -16,6 +16,8 @@ from pcnet.training._settings import TrainingSettings, rate_of
 
 #: Epochs between two looks at the device, which then learns nothing new until the next one.
 CHUNK = 25
+#: Epochs run before one is captured.
+TRIALS = 2
 #: Blocks of fewer runs are not made smaller: a step of theirs would not become shorter.
 SMALLEST_TO_SHRINK = 16
 
@@ -64,7 +66,7 @@ class DeviceBlock(Block):
         stream = torch.cuda.Stream()
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
-            for _ in range(2):
+            for _ in range(TRIALS):
                 self._epoch()
         torch.cuda.current_stream().wait_stream(stream)
         graph = torch.cuda.CUDAGraph()
@@ -114,13 +116,13 @@ class Ledger:
         self.epoch = torch.tensor(block.next_epoch, dtype=torch.int64, device=device)
         self.alive = torch.ones(count, dtype=torch.int32, device=device)
         self.improved = torch.zeros(count, dtype=torch.int32, device=device)
-        # Epochs outermost: an epoch's scores of all runs lie side by side.
-        self.loss, self.accuracy = (
-            torch.from_numpy(np.nan_to_num(history[members].T)).contiguous().to(device)
-            for history in (progress.loss, progress.accuracy)
-        )
-        self.prefix = torch.zeros(epochs + 1, count, dtype=torch.float64, device=device)
+        # Epochs outermost: an epoch's scores of all runs lie side by side. Trial epochs may reach past the last one.
+        self.loss, self.accuracy = (torch.zeros(epochs + TRIALS, count, dtype=torch.float64) for _ in range(2))
+        self.loss[:epochs] = torch.from_numpy(np.nan_to_num(progress.loss[members].T))
+        self.accuracy[:epochs] = torch.from_numpy(np.nan_to_num(progress.accuracy[members].T))
+        self.prefix = torch.zeros(epochs + TRIALS + 1, count, dtype=torch.float64)
         self.prefix[1:] = self.loss.cumsum(0)
+        self.loss, self.accuracy, self.prefix = (t.to(device) for t in (self.loss, self.accuracy, self.prefix))
         best = progress.best_epoch[members]
         chosen = np.where([s.select == "val_loss" for s in settings], progress.loss.T[best, members], 0.0)
         chosen += np.where([s.select == "val_loss" for s in settings], 0.0, progress.accuracy.T[best, members])
@@ -141,14 +143,13 @@ class Ledger:
     def read(self, block: Block, count: int) -> list[bool]:
         """Bring the last `count` epochs into the block's progress; returns who is alive."""
         progress, members = block.progress, block.members
-        chunk = slice(block.next_epoch, block.next_epoch + count)
-        loss, accuracy = self.loss[chunk].T.cpu().numpy(), self.accuracy[chunk].T.cpu().numpy()
+        epochs = np.arange(block.next_epoch, block.next_epoch + count)
         done = self.epochs_done.cpu().numpy()
-        for place, run in enumerate(members):
-            # Of a run that stopped inside the chunk, only the epochs up to its end count.
-            real = slice(chunk.start, min(chunk.stop, done[place]))
-            progress.loss[run, real] = loss[place, : real.stop - real.start] if real.stop > real.start else []
-            progress.accuracy[run, real] = accuracy[place, : real.stop - real.start] if real.stop > real.start else []
+        # Of a run that stopped inside the chunk, only the epochs up to its end count.
+        real = epochs < done[:, None]
+        for history, mine in ((progress.loss, self.loss), (progress.accuracy, self.accuracy)):
+            scores = mine[epochs[0] : epochs[-1] + 1].T.cpu().numpy()
+            history[np.ix_(np.array(members), epochs)] = np.where(real, scores, np.nan)
         progress.epochs[members] = done
         progress.best_epoch[members] = self.best_epoch.cpu().numpy()
         return [bool(lives) for lives in self.alive.tolist()]

@@ -1,0 +1,123 @@
+"""`python -m benchmarks.device`: training on a GPU beside the plain scheme on the same GPU, in one process."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from datetime import datetime, timezone
+from typing import Any
+
+import torch
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.plain import PlainTraining
+from benchmarks.timing import Spread, take_turns
+from benchmarks.training import endless_runs
+from pcnet import PcnetWarning, load_dataset, make_split
+from pcnet._files import write_json
+from pcnet.cli._versions import machine, versions
+from pcnet.experiments import preset_experiment
+from pcnet.training._device_block import CHUNK, DeviceBlock
+
+#: Dataset, runs side by side, and how many times faster per run and epoch it should be.
+CASES = (
+    ("cora", 10, 300),
+    ("texas", 10, 300),
+    ("actor", 10, 300),
+    ("pubmed", 10, 250),
+    ("citeseer", 10, None),
+    ("texas", 100, 1500),
+    ("cora", 100, None),
+    ("cora", 640, None),
+)
+ROUNDS = 7
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.device", description=__doc__)
+    parser.add_argument("--json", metavar="FILE", help="also write the figures as JSON")
+    parser.add_argument("--device", default="cuda")
+    options = parser.parse_args(given)
+    warnings.simplefilter("ignore", PcnetWarning)
+    rows = [compare(name, runs, target, options.device) for name, runs, target in CASES]
+    Console(width=120).print(table(rows))
+    if options.json is not None:
+        write_json(
+            options.json,
+            {
+                "command": shlex.join(["python", "-m", "benchmarks.device", *given]),
+                "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+                "machine": machine(options.device),
+                "versions": versions(),
+                "rounds": ROUNDS,
+                "rows": rows,
+            },
+        )
+
+
+def compare(name: str, runs: int, target: float | None, device: str) -> dict[str, Any]:
+    """Milliseconds per run and epoch of both, in turns; medians over rounds with the lowest and the highest."""
+    graph, experiment = load_dataset(name), preset_experiment(name, "table2")
+    plain = PlainTraining(graph, make_split(graph, experiment.protocol, 0), experiment, 0, device)
+    members = endless_runs(graph, experiment, runs)
+    torch.cuda.reset_peak_memory_stats()
+    start = time.perf_counter()
+    operator = experiment.model.operator(graph, device=device)
+    block = DeviceBlock(graph.x.to(device), operator, members, members[0].targets.num_classes)
+    block.advance()
+    torch.cuda.synchronize()
+    ready = time.perf_counter() - start
+    taken = take_turns(
+        {
+            "plain": lambda: timed(plain.epoch, 5),
+            "pcnet": lambda: timed(block.advance, 1) / (CHUNK * runs),
+        },
+        ROUNDS,
+    )
+    ratio = Spread.of_ratio(taken["plain"], taken["pcnet"])
+    return {
+        "dataset": name,
+        "runs": runs,
+        "plain_ms": asdict(Spread.of(taken["plain"])),
+        "pcnet_ms": asdict(Spread.of(taken["pcnet"])),
+        "ratio": asdict(ratio),
+        "target": target,
+        "met": None if target is None else ratio.median >= target,
+        "epoch_ms": Spread.of(taken["pcnet"]).median * runs,
+        "ready_s": ready,
+        "peak_gib": torch.cuda.max_memory_allocated() / 2**30,
+    }
+
+
+def timed(call: Callable[[], object], times: int) -> float:
+    """Milliseconds of one call, device work included."""
+    torch.cuda.synchronize()
+    start = time.perf_counter()
+    for _ in range(times):
+        call()
+    torch.cuda.synchronize()
+    return 1e3 * (time.perf_counter() - start) / times
+
+
+def table(rows: Sequence[dict[str, Any]]) -> Table:
+    result = Table(title="Training on the GPU: ms per run and epoch, median (lowest–highest)", box=SIMPLE)
+    for column in ("dataset", "runs", "plain", "pcnet", "times faster", "target", "ms an epoch", "first s", "GiB"):
+        result.add_column(column, justify="left" if column == "dataset" else "right")
+    for row in rows:
+        spreads = [str(Spread(**row[key])) for key in ("plain_ms", "pcnet_ms", "ratio")]
+        verdict = "–" if row["target"] is None else f"≥ {row['target']:g}, {'met' if row['met'] else 'missed'}"
+        tail = (f"{row['epoch_ms']:.3f}", f"{row['ready_s']:.1f}", f"{row['peak_gib']:.2f}")
+        result.add_row(row["dataset"], str(row["runs"]), *spreads, verdict, *tail)
+    return result
+
+
+if __name__ == "__main__":
+    main()
