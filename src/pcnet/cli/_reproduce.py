@@ -156,7 +156,8 @@ def _line(cell: dict[str, Any]) -> str:
 
 
 def _rich_table(cells: list[dict[str, Any]]) -> Table:
-    table = Table(box=SIMPLE, title="Test accuracy in percent, PCNet with the published settings")
+    title = "Test accuracy in percent, PCNet with the published settings"
+    table = Table(box=SIMPLE, title=title, padding=(0, 1, 0, 0))
     for column in ("table", "dataset", "pcnet, 95 % interval", "rerun", "paper", "verdict"):
         table.add_column(column, no_wrap=True)
     for cell in cells:

@@ -16,7 +16,6 @@ from pcnet.cli._progress import Bar
 from pcnet.cli._run_folder import RunFolder
 from pcnet.cli._versions import versions
 from pcnet.data import load_dataset
-from pcnet.errors import PcnetError
 from pcnet.experiments import Experiment, Result, default_experiment, preset_experiment, run_experiment
 from pcnet.graph import Graph
 
@@ -71,7 +70,8 @@ def train(
                 resume=resume,
             )
     except KeyboardInterrupt:
-        raise PcnetError(f"Interrupted; the same command with --resume --out {folder.path} continues it.") from None
+        typer.echo(f"pcnet: Interrupted; the same command with --resume --out {folder.path} continues it.", err=True)
+        raise typer.Exit(130) from None
     except BaseException:
         folder.discard()
         raise
