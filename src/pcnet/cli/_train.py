@@ -16,6 +16,7 @@ from pcnet.cli._progress import Bar
 from pcnet.cli._run_folder import RunFolder
 from pcnet.cli._versions import versions
 from pcnet.data import load_dataset
+from pcnet.evaluation import Summary
 from pcnet.experiments import Experiment, Result, default_experiment, preset_experiment, run_experiment
 from pcnet.graph import Graph
 
@@ -109,25 +110,24 @@ def _headline(graph: Graph, experiment: Experiment) -> str:
 
 def _table(result: Result) -> Table:
     experiment = result.experiment
-    table = Table(box=SIMPLE, title="Test accuracy in percent", title_justify="left")
-    for column in ("", "mean", "95 % interval of the mean", "std between runs", "± (larger half)"):
-        table.add_column(column, justify="left" if column == "" else "right")
-    for name, summary in (("test", result.test["accuracy"]), ("validation", result.val["accuracy"])):
+    caption = "interval: 95 % bootstrap of the mean; ±: its larger half; std: between runs"
+    table = Table(
+        box=SIMPLE, title="Accuracy in percent", caption=caption, title_justify="left", caption_justify="left"
+    )
+    for column in ("", "mean", "interval", "±", "std"):
+        table.add_column(column, justify="left" if column == "" else "right", no_wrap=True)
+
+    def row(name: str, summary: Summary) -> None:
         low, high = summary.ci95
-        interval = f"[{low:.2f}, {high:.2f}]"
-        table.add_row(name, f"{summary.mean:.2f}", interval, f"{summary.std:.2f}", f"{summary.half_width:.2f}")
+        figures = (f"{summary.mean:.2f}", f"[{low:.2f}, {high:.2f}]", f"{summary.half_width:.2f}", f"{summary.std:.2f}")
+        table.add_row(name, *figures)
+
+    row("test", result.test["accuracy"])
     for name, figure in (("paper", experiment.paper), ("authors' code, rerun", experiment.rerun)):
         if figure is not None:
-            table.add_row(name, f"{figure[0]:.2f}", "", "", f"{figure[1]:.2f}", style="dim")
+            table.add_row(name, f"{figure[0]:.2f}", "", f"{figure[1]:.2f}", "", style="dim")
+    row("validation", result.val["accuracy"])
     for metric, label in (("macro_f1", "test macro-F1"), ("roc_auc", "test ROC-AUC")):
         if metric in result.test:
-            summary = result.test[metric]
-            low, high = summary.ci95
-            table.add_row(
-                label,
-                f"{summary.mean:.2f}",
-                f"[{low:.2f}, {high:.2f}]",
-                f"{summary.std:.2f}",
-                f"{summary.half_width:.2f}",
-            )
+            row(label, result.test[metric])
     return table
