@@ -47,6 +47,27 @@ def test_polynomial_and_its_gradients(basis) -> None:
         torch.testing.assert_close(found.cpu(), expected, rtol=1e-9, atol=1e-9)
 
 
+def test_hubs_and_common_features() -> None:
+    """Rows and columns of a thousand entries have a launch of their own."""
+    n, hubs = 3000, 3
+    ends = torch.randint(0, n, (2, 4000), generator=torch.Generator().manual_seed(1))
+    star = torch.stack([torch.arange(n), torch.arange(n) % hubs])
+    edges = torch.cat([ends, star], dim=1)
+    operator = Operator.from_edges(torch.cat([edges, edges.flip(0)], dim=1), n, eta=0.45)
+    dense = (torch.rand(n, 40, generator=torch.Generator().manual_seed(2)) < 0.05).float()
+    dense[:, 0], dense[5] = 1.0, 1.0
+    x = CSR.from_scipy(scipy.sparse.csr_matrix(dense.numpy()))
+    models = [PCNet(40, 16, 3, K=3, N=3, t=0.4, p=2.1, eta=0.45) for _ in range(2)]
+    results = []
+    for place in ("cpu", "cuda"):
+        model = PCNet.stack(models).to(place)
+        z = model(x.to(place), operator.to(place))
+        grads = torch.autograd.grad(z.square().mean(), list(model.parameters()))
+        results.append([z.detach().cpu(), *(grad.cpu() for grad in grads)])
+    for expected, found in zip(*results, strict=True):
+        torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-4)
+
+
 @pytest.mark.parametrize("activation", [None, "relu"])
 @pytest.mark.parametrize("hidden", [None, 24])
 @pytest.mark.parametrize("sparse", [True, False])

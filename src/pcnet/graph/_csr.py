@@ -83,6 +83,16 @@ class CSR:
             return self
         return CSR(self.crow.to(target), self.col.to(target), self.values.to(target), self.shape)
 
+    def long_rows(self, limit: int) -> Tensor:
+        """Rows of more than `limit` entries, which a GPU gives more threads than the others; kept once found."""
+        if limit not in self._long_rows:
+            self._long_rows[limit] = (self.crow.diff() > limit).nonzero().flatten().to(torch.int32)
+        return self._long_rows[limit]
+
+    @cached_property
+    def _long_rows(self) -> dict[int, Tensor]:
+        return {}
+
     @cached_property
     def to_transposed(self) -> Tensor:
         """Permutation that takes the entries of this matrix to the order of its transpose."""

@@ -8,11 +8,8 @@ import triton.language as tl
 from torch import Tensor
 
 from pcnet.graph import CSR
+from pcnet.propagate.kernels import FEATURES, NODES, by_row_length, row_and_entries
 
-# Chosen by timing 10 and 100 runs on Cora, Texas, Actor and PubMed on an H200. Entries that a program fetches at the
-# same time are many while a long row lasts, then few; and its warps.
-FORWARD = {"LONG": 32, "SHORT": 4, "num_warps": 1}
-BACKWARD = {"LONG": 64, "SHORT": 8, "num_warps": 2}
 #: Rows of a hidden layer that a program takes back.
 ROWS = 32
 
@@ -25,11 +22,11 @@ def _keep_scale(seeds, epoch, run, layer, rate, element):
 
 
 @triton.jit
-def _gather_dropped(
-    col, values, entry, x, offset, first, stop, total, columns, mask, width, seeds, epoch, run, rate,
+def _gather_some_dropped(
+    col, values, entry, x, offset, first, stop, columns, mask, width, seeds, epoch, run, rate,
     DROP: tl.constexpr, TWIN: tl.constexpr, EDGES: tl.constexpr,
 ):  # fmt: skip
-    """total + Σ_e δ(values[e]) · x[offset + col[e], columns] over EDGES entries from `first`, none at or past `stop`.
+    """Σ_e δ(values[e]) · x[offset + col[e], columns] over EDGES entries from `first`, none at or past `stop`.
 
     Dropout is decided by an entry's place in the matrix itself; a transposed one (TWIN) knows it as entry[e].
     """
@@ -43,69 +40,70 @@ def _gather_dropped(
             place = tl.load(entry + e, mask=there, other=0).to(tl.int32)
         value *= _keep_scale(seeds, epoch, run, 0, rate, place)
     where = (offset + source)[:, None] * width + columns[None, :]
-    return total + tl.sum(value[:, None] * tl.load(x + where, mask=there[:, None] & mask[None, :], other=0.0), axis=0)
+    return tl.sum(value[:, None] * tl.load(x + where, mask=there[:, None] & mask[None, :], other=0.0), axis=0)
+
+
+@triton.jit
+def _gather_dropped(
+    col, values, entry, x, offset, start, stop, total, columns, mask, width, seeds, epoch, run, rate,
+    DROP: tl.constexpr, TWIN: tl.constexpr, WHOLE: tl.constexpr, REST: tl.constexpr,
+):  # fmt: skip
+    """total + Σ_e δ(values[e]) · x[offset + col[e], columns] over the entries start ≤ e < stop."""
+    whole = start + (stop - start) // WHOLE * WHOLE
+    for first in range(start, whole, WHOLE):
+        total += _gather_some_dropped(
+            col, values, entry, x, offset, first, stop, columns, mask, width, seeds, epoch, run, rate, DROP, TWIN, WHOLE
+        )
+    for first in range(whole, stop, REST):
+        total += _gather_some_dropped(
+            col, values, entry, x, offset, first, stop, columns, mask, width, seeds, epoch, run, rate, DROP, TWIN, REST
+        )
+    return total
 
 
 @triton.jit
 def _input_layer_kernel(
-    crow, col, values, weight, bias, out, rates, hidden_rates, seeds, epoch, rows, features, width,
-    RELU: tl.constexpr, DROP: tl.constexpr, DROP_HIDDEN: tl.constexpr, LONG: tl.constexpr, SHORT: tl.constexpr,
-    BLOCK: tl.constexpr,
+    crow, col, values, long_rows, weight, bias, out, rates, hidden_rates, seeds, epoch, rows, features, width,
+    RELU: tl.constexpr, DROP: tl.constexpr, DROP_HIDDEN: tl.constexpr,
+    LISTED: tl.constexpr, LIMIT: tl.constexpr, WHOLE: tl.constexpr, REST: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """out[run, row] = δ_2(σ(Σ_e δ_1(values[e]) weight[run, col[e]] + bias[run])), one row of one run a program."""
-    row = tl.program_id(0).to(tl.int64)
-    run = tl.program_id(1).to(tl.int64)
-    columns = tl.arange(0, BLOCK)
-    mask = columns < width
-    start = tl.load(crow + row)
-    stop = tl.load(crow + row + 1)
-    whole = start + (stop - start) // LONG * LONG
-    rate = tl.load(rates + run)
-    total = tl.load(bias + run * width + columns, mask=mask, other=0.0)
-    for first in range(start, whole, LONG):
+    row, start, stop, mine = row_and_entries(crow, long_rows, LISTED, LIMIT)
+    if mine:
+        run = tl.program_id(1).to(tl.int64)
+        columns = tl.arange(0, BLOCK)
+        mask = columns < width
+        total = tl.load(bias + run * width + columns, mask=mask, other=0.0)
         total = _gather_dropped(
-            col, values, col, weight, run * features, first, stop, total, columns, mask, width, seeds, epoch, run, rate,
-            DROP, False, LONG,
+            col, values, col, weight, run * features, start, stop, total, columns, mask, width, seeds, epoch, run,
+            tl.load(rates + run), DROP, False, WHOLE, REST,
         )  # fmt: skip
-    for first in range(whole, stop, SHORT):
-        total = _gather_dropped(
-            col, values, col, weight, run * features, first, stop, total, columns, mask, width, seeds, epoch, run, rate,
-            DROP, False, SHORT,
-        )  # fmt: skip
-    if RELU:
-        total = tl.maximum(total, 0.0)
-    if DROP_HIDDEN:
-        element = (row * width + columns).to(tl.int32)
-        total *= _keep_scale(seeds, epoch, run, 1, tl.load(hidden_rates + run), element)
-    tl.store(out + (run * rows + row) * width + columns, total, mask=mask)
+        if RELU:
+            total = tl.maximum(total, 0.0)
+        if DROP_HIDDEN:
+            element = (row * width + columns).to(tl.int32)
+            total *= _keep_scale(seeds, epoch, run, 1, tl.load(hidden_rates + run), element)
+        tl.store(out + (run * rows + row) * width + columns, total, mask=mask)
 
 
 @triton.jit
 def _input_weight_grad_kernel(
-    crow, col, values, entry, grad, out, rates, seeds, epoch, rows, features, width,
-    DROP: tl.constexpr, LONG: tl.constexpr, SHORT: tl.constexpr, BLOCK: tl.constexpr,
+    crow, col, values, long_rows, entry, grad, out, rates, seeds, epoch, rows, features, width,
+    DROP: tl.constexpr,
+    LISTED: tl.constexpr, LIMIT: tl.constexpr, WHOLE: tl.constexpr, REST: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """out[run, feature] = Σ_e δ_1(values[e]) grad[run, node[e]], the entries of a feature in the transposed matrix."""
-    feature = tl.program_id(0).to(tl.int64)
-    run = tl.program_id(1).to(tl.int64)
-    columns = tl.arange(0, BLOCK)
-    mask = columns < width
-    start = tl.load(crow + feature)
-    stop = tl.load(crow + feature + 1)
-    whole = start + (stop - start) // LONG * LONG
-    rate = tl.load(rates + run)
-    total = tl.zeros((BLOCK,), dtype=grad.dtype.element_ty)
-    for first in range(start, whole, LONG):
+    feature, start, stop, mine = row_and_entries(crow, long_rows, LISTED, LIMIT)
+    if mine:
+        run = tl.program_id(1).to(tl.int64)
+        columns = tl.arange(0, BLOCK)
+        mask = columns < width
+        total = tl.zeros((BLOCK,), dtype=grad.dtype.element_ty)
         total = _gather_dropped(
-            col, values, entry, grad, run * rows, first, stop, total, columns, mask, width, seeds, epoch, run, rate,
-            DROP, True, LONG,
+            col, values, entry, grad, run * rows, start, stop, total, columns, mask, width, seeds, epoch, run,
+            tl.load(rates + run), DROP, True, WHOLE, REST,
         )  # fmt: skip
-    for first in range(whole, stop, SHORT):
-        total = _gather_dropped(
-            col, values, entry, grad, run * rows, first, stop, total, columns, mask, width, seeds, epoch, run, rate,
-            DROP, True, SHORT,
-        )  # fmt: skip
-    tl.store(out + (run * features + feature) * width + columns, total, mask=mask)
+        tl.store(out + (run * features + feature) * width + columns, total, mask=mask)
 
 
 @triton.jit
@@ -166,9 +164,9 @@ def input_layer(
     """δ_2(σ(δ_1(X) W_1 + b_1)) of every run, (R, n, width), without a dense copy of X."""
     runs, features, width = weight.shape
     out = torch.empty(runs, x.shape[0], width, dtype=weight.dtype, device=weight.device)
-    _input_layer_kernel[(x.shape[0], runs)](
-        x.crow, x.col, x.values, weight, bias, out, rates, hidden_rates, seeds, epoch, x.shape[0], features, width,
-        RELU=relu, DROP=drop, DROP_HIDDEN=drop_hidden, BLOCK=triton.next_power_of_2(width), **FORWARD,
+    by_row_length(
+        _input_layer_kernel, NODES, x, x.values, runs, weight, bias, out, rates, hidden_rates, seeds, epoch, x.shape[0],
+        features, width, RELU=relu, DROP=drop, DROP_HIDDEN=drop_hidden, BLOCK=triton.next_power_of_2(width),
     )  # fmt: skip
     return out
 
@@ -177,10 +175,9 @@ def input_weight_grad(x: CSR, grad: Tensor, rates: Tensor, seeds: Tensor, epoch:
     """δ_1(X)ᵀ grad of every run, (R, features, width)."""
     runs, rows, width = grad.shape
     out = torch.empty(runs, x.shape[1], width, dtype=grad.dtype, device=grad.device)
-    twin = x.transposed
-    _input_weight_grad_kernel[(x.shape[1], runs)](
-        twin.crow, twin.col, twin.values, x.to_transposed, grad, out, rates, seeds, epoch, rows, x.shape[1], width,
-        DROP=drop, BLOCK=triton.next_power_of_2(width), **BACKWARD,
+    by_row_length(
+        _input_weight_grad_kernel, FEATURES, x.transposed, x.transposed.values, runs, x.to_transposed, grad, out, rates,
+        seeds, epoch, rows, x.shape[1], width, DROP=drop, BLOCK=triton.next_power_of_2(width),
     )  # fmt: skip
     return out
 

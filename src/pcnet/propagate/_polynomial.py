@@ -77,9 +77,9 @@ def _sweep(
     Forward and backward are this one sweep: over x with S, and over the gradient with Sᵀ against x.
     """
     if x.is_cuda:
-        from pcnet.propagate import _triton
+        from pcnet.propagate import kernels
 
-        return _triton.sweep(matrix, x, coefficients, recurrence, against)
+        return kernels.sweep(matrix, x, coefficients, recurrence, against)
     dots = None if against is None else x.new_empty(len(recurrence) + 1, x.shape[1])
 
     def note(n: int, term: Tensor) -> None:

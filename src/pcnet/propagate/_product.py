@@ -35,9 +35,9 @@ def product(matrix: CSR, x: Tensor, values: Tensor | None = None) -> Tensor:
             include_last_offset=True,
         )[0]
     if x.is_cuda:
-        from pcnet.propagate import _triton
+        from pcnet.propagate import kernels
 
-        return _triton.product(matrix, x, values)
+        return kernels.product(matrix, x, values)
     # The fields are known to be consistent: checking them at every product would cost as much as the product.
     return (
         torch.sparse_csr_tensor(matrix.crow, matrix.col, values, matrix.shape, check_invariants=False) @ x.contiguous()
