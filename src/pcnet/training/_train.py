@@ -76,7 +76,9 @@ def train(
     for run in runs:
         if run.model.batch_key not in operators:
             operators[run.model.batch_key] = run.model.operator(graph, device=device)
-    plan = _divide(runs, threads if torch.device(device).type == "cpu" else 1)
+    # One worker keeps a GPU busy; a second one could not launch anything while the first records a graph.
+    workers = threads if x.device.type == "cpu" else 1
+    plan = _divide(runs, workers)
     store = Checkpoint(checkpoint) if checkpoint is not None else None
     if store is not None:
         plan = store.plan(fingerprint(x, list(operators.values()), runs), plan, resume)
@@ -93,7 +95,7 @@ def train(
         return block.outcomes()
 
     # The number of threads inside a product is kept for each thread: a worker that did not set it would use all cores.
-    with _one_core_each(), ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,)) as pool:
+    with _one_core_each(), ThreadPoolExecutor(workers, initializer=torch.set_num_threads, initargs=(1,)) as pool:
         futures = [pool.submit(work, number) for number in range(len(plan))]
         try:
             while wait(futures, timeout=0.2, return_when="FIRST_EXCEPTION").not_done:
