@@ -22,6 +22,7 @@ class Targets:
     """The labels that training may know: those of the training and the validation nodes.
 
     The labels of test nodes are not in here, and nothing in this room takes a `Split`'s labels from anywhere else.
+    How many classes there are is a fact about the task: published splits have classes without a training node.
     """
 
     train: Tensor
