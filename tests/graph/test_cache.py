@@ -97,6 +97,13 @@ def test_only_a_few_are_kept():
     assert get(RING) is not operators[0]
 
 
+def test_what_is_used_stays():
+    first = get(RING)
+    for extra in range(1, 2 * _cache._CAPACITY):
+        get(RING, n=4 + extra)
+        assert get(RING) is first
+
+
 def test_cleared():
     before = get(RING)
     clear_operator_cache()

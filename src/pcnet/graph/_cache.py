@@ -28,8 +28,12 @@ def cached_operator(
     """
     key = (num_nodes, eta, dtype, edge_index.device)
     with _lock:
-        for kept_key, kept_edges, kept_weight, operator in _cache:
+        for place, entry in enumerate(_cache):
+            kept_key, kept_edges, kept_weight, operator = entry
             if kept_key == key and _same(kept_edges, edge_index) and _same(kept_weight, edge_weight):
+                # What was used last is forgotten last.
+                del _cache[place]
+                _cache.appendleft(entry)
                 return operator
     operator = Operator.from_edges(edge_index, num_nodes, edge_weight, eta=eta, dtype=dtype)
     weight = None if edge_weight is None else edge_weight.detach().clone()
