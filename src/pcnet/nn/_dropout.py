@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pcnet.errors import PcnetError
+from pcnet.nn._compile import untraced
 
 
 class Draws:
@@ -83,7 +84,7 @@ def check_rate(name: str, rate: float) -> None:
         raise PcnetError(f"{name} = {rate} is not a dropout rate; it must be at least 0 and less than 1.")
 
 
-@torch.compiler.disable
+@untraced
 def dropout(x: Tensor, rates: tuple[float, ...], draws: Draws | DeviceDraws) -> Tensor:
     """x ∘ keep / (1 − rate) for x of shape (R, n, d), with one rate for each run."""
     if not any(rates):

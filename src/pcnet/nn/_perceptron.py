@@ -15,6 +15,7 @@ from torch.autograd.function import once_differentiable
 from pcnet._checks import whole_number
 from pcnet.errors import PcnetError
 from pcnet.graph import CSR
+from pcnet.nn._compile import untraced
 from pcnet.nn._device_perceptron import DevicePerceptron
 from pcnet.nn._dropout import DeviceDraws, Draws, check_rate, draws_from_torch
 from pcnet.nn._runs import RunModule
@@ -64,7 +65,7 @@ class Perceptron(RunModule):
             for parameter in (weight, bias):
                 nn.init.uniform_(parameter, -bound, bound, generator=generator)
 
-    @torch.compiler.disable
+    @untraced
     def forward(self, x: Tensor | CSR, draws: Draws | DeviceDraws | None = None) -> Tensor:
         """Θ(X); dropout happens in training mode and takes its bits from `draws`."""
         self._check_input(x)
