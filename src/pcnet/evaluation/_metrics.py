@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import sklearn.metrics
 import torch
 from torch import Tensor
 
@@ -16,6 +15,9 @@ def scores(logits: Tensor, labels: Tensor, nodes: Tensor) -> dict[str, float]:
     Macro-F1 is the mean over the classes that occur among the nodes or their predictions. The area is that of the
     second class's probability; it is left out where the nodes are all of one class.
     """
+    # Imported here: half a second that commands which score nothing need not wait for.
+    import sklearn.metrics
+
     if len(nodes) == 0:
         raise PcnetError("There are no nodes to score.")
     picked, truth = logits[nodes].double().cpu(), labels[nodes].cpu().numpy()
