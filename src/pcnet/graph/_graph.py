@@ -23,7 +23,6 @@ class Graph:
     y: Tensor
     edge_weight: Tensor | None = None
     name: str = "graph"
-    class_names: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     #: What the literature feeds its splits where it differs from `y` (CiteSeer's 15 unlabelled nodes as class 0).
     published_y: Tensor | None = None

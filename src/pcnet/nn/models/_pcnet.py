@@ -9,7 +9,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from pcnet.graph import CSR, Graph, Operator
+from pcnet.graph import CSR, Graph, Operator, cached_operator
 from pcnet.nn._dropout import DeviceDraws, Draws, check_rate, draws_from_torch, dropout
 from pcnet.nn._perceptron import Activation, Perceptron
 from pcnet.nn._runs import RunModule
@@ -129,5 +129,6 @@ class PCNetSettings:
         return model
 
     def operator(self, graph: Graph, *, device: torch.device | str = "cpu") -> Operator:
-        """The operator that this model propagates with."""
-        return Operator.from_graph(graph, eta=self.eta, device=device)
+        """The operator that this model propagates with; built once for a graph and η, whoever asks."""
+        edges = (graph.edge_index, graph.num_nodes, graph.edge_weight)
+        return cached_operator(*edges, eta=self.eta, dtype=torch.float32).to(device)
