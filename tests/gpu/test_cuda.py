@@ -114,6 +114,56 @@ def test_gradients_with_dropout_are_those_of_the_same_masks() -> None:
         assert numeric == pytest.approx(exact, rel=2e-2, abs=0.5)
 
 
+@pytest.mark.parametrize("precision", ["float32", "tf32", "bfloat16"])
+@pytest.mark.parametrize("hidden", [None, 24])
+def test_features_with_few_zeros_are_multiplied_on_tensor_cores(precision, hidden) -> None:
+    """In float32 as exactly as elsewhere, and each run by itself: one of them is a billion times larger."""
+    operator = ring(3000)
+    features = CSR.from_scipy(scipy.sparse.random(3000, 403, 0.1, random_state=0))
+    models = [PCNet(403, hidden, 4, K=3, N=3, t=0.3 * k, p=2.1, eta=0.45, precision=precision) for k in (1, 2, 3)]
+    with torch.no_grad():
+        models[1].transform.weights[0] *= 1e9
+    target = torch.randn(3, 3000, 4)
+    results = []
+    for place in ("cpu", "cuda"):
+        model = PCNet.stack(models).to(place)
+        z = model(features.to(place), operator.to(place))
+        grads = torch.autograd.grad((z * target.to(place)).sum(), list(model.parameters()))
+        results.append([z.detach().cpu(), *(grad.cpu() for grad in grads)])
+    tolerance = {"float32": 2e-5, "tf32": 5e-3, "bfloat16": 5e-2}[precision]
+    for expected, found in zip(*results, strict=True):
+        for one, other in zip(expected, found, strict=True):
+            assert float((one - other).norm()) <= tolerance * float(one.norm())
+
+
+def test_dropout_bits_look_random() -> None:
+    from pcnet.nn import _triton
+
+    def signs(seeds, epoch, layer):
+        draws = DeviceDraws(torch.tensor(seeds, device=CUDA), torch.tensor(epoch, device=CUDA))
+        half = _triton.Dropout(torch.full((len(seeds),), 0.5, device=CUDA), layer)
+        return (_triton.masked(torch.ones(len(seeds), 1000, 1000, device=CUDA), draws, half) > 0).double() * 2 - 1
+
+    a, b = signs([1, 2], 0, 1)
+    (later,), (deeper,) = signs([1], 1, 1), signs([1], 0, 2)
+    pairs = [(a, b), (a, later), (a, deeper), (a[1:], a[:-1]), (a[:, 1:], a[:, :-1]), (a, a.T), (a, torch.ones_like(a))]
+    for one, other in pairs:
+        # A million coin flips: a mean of five thousandths is five deviations away.
+        assert abs(float((one * other).mean())) < 5e-3
+
+
+@pytest.mark.parametrize("precision", ["tf32", "bfloat16"])
+def test_coarser_training_ends_about_as_well(precision) -> None:
+    graph = load_dataset("citeseer")
+    model = PCNetSettings(K=4, N=4, t=0.4, p=3.1, eta=0.6, init=0.5, drop_in=0.0, drop_hidden=0.5)
+    training = TrainingSettings(lr={"all": 0.01}, wd={"all": 1e-4}, epochs=200, patience=50)
+    batch = runs(graph, 5, model, training)
+    coarse = [dataclasses.replace(run, model=dataclasses.replace(run.model, precision=precision)) for run in batch]
+    exact, rough = (train(graph, each, device="cuda") for each in (batch, coarse))
+    best = [np.mean([outcome.val_accuracy.max() for outcome in outcomes]) for outcomes in (exact, rough)]
+    assert best[1] == pytest.approx(best[0], abs=0.01)
+
+
 def runs(graph, count: int, model: PCNetSettings, training: TrainingSettings) -> list[Run]:
     splits = [make_split(graph, "random-60-20-20", seed) for seed in range(count)]
     return [Run(model, training, Targets.from_split(split), seed) for seed, split in enumerate(splits)]

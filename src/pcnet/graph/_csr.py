@@ -8,9 +8,24 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from pcnet.errors import PcnetError
+
+
+@dataclass(frozen=True, eq=False)
+class RowsByLength:
+    """Rows of a matrix and where their entries begin and end, rows with most entries first."""
+
+    rows: Tensor
+    start: Tensor
+    stop: Tensor
+    lengths: NDArray[np.int_]
+
+    def longer_than(self, limit: int) -> int:
+        """How many rows have more entries."""
+        return int(np.searchsorted(-self.lengths, -limit))
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,15 +98,12 @@ class CSR:
             return self
         return CSR(self.crow.to(target), self.col.to(target), self.values.to(target), self.shape)
 
-    def long_rows(self, limit: int) -> Tensor:
-        """Rows of more than `limit` entries, which a GPU gives more threads than the others; kept once found."""
-        if limit not in self._long_rows:
-            self._long_rows[limit] = (self.crow.diff() > limit).nonzero().flatten().to(torch.int32)
-        return self._long_rows[limit]
-
     @cached_property
-    def _long_rows(self) -> dict[int, Tensor]:
-        return {}
+    def by_length(self) -> RowsByLength:
+        """The rows in the order in which a GPU takes them, the longest first; sorted once and kept."""
+        order = torch.sort(self.crow.diff(), descending=True, stable=True).indices
+        start, stop = self.crow[order], self.crow[order + 1]
+        return RowsByLength(order.to(self.crow.dtype), start, stop, (stop - start).cpu().numpy())
 
     @cached_property
     def to_transposed(self) -> Tensor:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import torch
@@ -13,7 +12,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pcnet.errors import PcnetError
-from pcnet.nn._compile import untraced
 
 
 class Draws:
@@ -84,13 +82,10 @@ def check_rate(name: str, rate: float) -> None:
         raise PcnetError(f"{name} = {rate} is not a dropout rate; it must be at least 0 and less than 1.")
 
 
-@untraced
-def dropout(x: Tensor, rates: tuple[float, ...], draws: Draws | DeviceDraws) -> Tensor:
+def dropout(x: Tensor, rates: tuple[float, ...], draws: Draws) -> Tensor:
     """x ∘ keep / (1 − rate) for x of shape (R, n, d), with one rate for each run."""
     if not any(rates):
         return x
-    if isinstance(draws, DeviceDraws):
-        return _DeviceDropout.apply(x, device_vector(rates, x.device), draws)
     runs, n, width = x.shape
     # Laid out as the columns of a propagation, (n, R, d), so that neither factor is copied there.
     scale = np.ones((n, runs, width), dtype=np.float32)
@@ -98,25 +93,3 @@ def dropout(x: Tensor, rates: tuple[float, ...], draws: Draws | DeviceDraws) -> 
         if rate:
             np.multiply(draws.keep(run, (n, width), rate), np.float32(1 / (1 - rate)), out=scale[:, run])
     return x * torch.from_numpy(scale).permute(1, 0, 2).to(x)
-
-
-class _DeviceDropout(torch.autograd.Function):
-    """Dropout before a propagation; the same bits are drawn again on the way back."""
-
-    #: Tells these draws from those of the layers before.
-    LAYER = 15
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, rates: Tensor, draws: DeviceDraws) -> Tensor:
-        ctx.rates, ctx.draws = rates, draws
-        return _DeviceDropout._masked(x, rates, draws)
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
-        return _DeviceDropout._masked(grads[0], ctx.rates, ctx.draws), None, None
-
-    @staticmethod
-    def _masked(x: Tensor, rates: Tensor, draws: DeviceDraws) -> Tensor:
-        from pcnet.nn import _triton
-
-        return _triton.masked(x, rates, draws.seeds, draws.epoch, _DeviceDropout.LAYER)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 import torch
@@ -16,8 +16,9 @@ from pcnet._checks import whole_number
 from pcnet.errors import PcnetError
 from pcnet.graph import CSR
 from pcnet.nn._compile import untraced
-from pcnet.nn._device_perceptron import DevicePerceptron
-from pcnet.nn._dropout import DeviceDraws, Draws, check_rate, draws_from_torch
+from pcnet.nn._dense_features import Precision
+from pcnet.nn._device_perceptron import DevicePerceptron, collapsed_on_device
+from pcnet.nn._dropout import DeviceDraws, Draws, check_rate, draws_from_torch, dropout
 from pcnet.nn._runs import RunModule
 from pcnet.propagate import product
 
@@ -33,10 +34,14 @@ class Perceptron(RunModule):
     """
 
     per_run: ClassVar[tuple[str, ...]] = ("rates",)
-    common: ClassVar[tuple[str, ...]] = ("activation",)
+    common: ClassVar[tuple[str, ...]] = ("activation", "precision")
 
     def __init__(
-        self, widths: Sequence[int], dropout: Sequence[float] | None = None, activation: Activation = None
+        self,
+        widths: Sequence[int],
+        dropout: Sequence[float] | None = None,
+        activation: Activation = None,
+        precision: Precision = "float32",
     ) -> None:
         super().__init__()
         widths = [whole_number("A layer's width", width, least=1) for width in widths]
@@ -51,7 +56,11 @@ class Perceptron(RunModule):
             check_rate("dropout", rate)
         if activation not in ("relu", None):
             raise PcnetError(f"The activation can be 'relu' or None, not {activation!r}.")
+        if precision not in get_args(Precision):
+            raise PcnetError(f"The precision can be {', '.join(get_args(Precision))}, not {precision!r}.")
         self.activation = activation
+        #: How exactly a GPU multiplies; the CPU knows float32 alone.
+        self.precision = precision
         #: rates[r][l]: dropout before layer l in run r.
         self.rates: tuple[tuple[float, ...], ...] = (rates,)
         self.weights = nn.ParameterList([nn.Parameter(torch.empty(width_in, width)) for width_in, width in layers])
@@ -66,22 +75,31 @@ class Perceptron(RunModule):
                 nn.init.uniform_(parameter, -bound, bound, generator=generator)
 
     @untraced
-    def forward(self, x: Tensor | CSR, draws: Draws | DeviceDraws | None = None) -> Tensor:
-        """Θ(X); dropout happens in training mode and takes its bits from `draws`."""
+    def forward(
+        self, x: Tensor | CSR, draws: Draws | DeviceDraws | None = None, drop_out: tuple[float, ...] | None = None
+    ) -> Tensor:
+        """Θ(X); dropout happens in training mode and takes its bits from `draws`.
+
+        `drop_out` are rates of each run for what comes out.
+        """
         self._check_input(x)
         stacked = self.runs is not None
         weights, biases = ([p if stacked else p.unsqueeze(0) for p in group] for group in (self.weights, self.biases))
-        rates = self.rates
+        rates, after = self.rates, drop_out or (0.0,) * len(self.rates)
         if not self.training:
             if self.activation is None and not torch.is_grad_enabled() and _is_worth_collapsing(x):
                 z = _collapsed(x, weights, biases)
                 return z if stacked else z[0]
-            rates = tuple((0.0,) * len(weights) for _ in rates)
+            rates, after = tuple((0.0,) * len(weights) for _ in rates), (0.0,) * len(rates)
         elif draws is None:
             draws = draws_from_torch(len(rates), weights[0].device)
         dense = None if isinstance(x, CSR) else x
-        function = DevicePerceptron if weights[0].is_cuda else _Perceptron
-        z = function.apply(dense, x, rates, draws, self.activation, *weights, *biases)
+        if weights[0].is_cuda:
+            all_rates = tuple((*own, last) for own, last in zip(rates, after, strict=True))
+            z = DevicePerceptron.apply(dense, x, all_rates, draws, self.activation, self.precision, *weights, *biases)
+        else:
+            z = _Perceptron.apply(dense, x, rates, draws, self.activation, *weights, *biases)
+            z = dropout(z, after, draws) if isinstance(draws, Draws) else z
         return z if stacked else z[0]
 
     def _check_input(self, x: Tensor | CSR) -> None:
@@ -92,6 +110,8 @@ class Perceptron(RunModule):
             raise PcnetError(
                 f"The features are {x.dtype}, the weights {self.weights[0].dtype}; convert one with .to()."
             )
+        if x.device.type == "cuda" and x.dtype != torch.float32:
+            raise PcnetError(f"On a GPU layers compute in float32, not {x.dtype}; convert the model with .float().")
 
 
 def _is_worth_collapsing(x: Tensor | CSR) -> bool:
@@ -101,6 +121,8 @@ def _is_worth_collapsing(x: Tensor | CSR) -> bool:
 
 def _collapsed(x: Tensor | CSR, weights: Sequence[Tensor], biases: Sequence[Tensor]) -> Tensor:
     """Layers without a non-linearity are one matrix, as wide as the last of them: X (W_1 ⋯ W_L) + b."""
+    if weights[0].is_cuda:
+        return collapsed_on_device(x, weights, biases)
     weight, bias = weights[0], biases[0].unsqueeze(1)
     for following, offset in zip(weights[1:], biases[1:], strict=True):
         weight, bias = _stacked_products([weight, bias], following)
@@ -115,11 +137,9 @@ def _collapsed(x: Tensor | CSR, weights: Sequence[Tensor], biases: Sequence[Tens
 def _stacked_products(left: Sequence[Tensor], right: Tensor) -> list[Tensor]:
     """Each of `left` times `right`, run by run.
 
-    On the CPU one call each: BLAS rounds a batch differently from a single matrix, and results differently that start
-    at an address that is not round, as they all do here where their rows are filled up to a multiple of 16.
+    One call each: BLAS rounds a batch differently from a single matrix, and results differently that start at an
+    address that is not round, as they all do here where their rows are filled up to a multiple of 16.
     """
-    if right.is_cuda:
-        return [each @ right for each in left]
     runs, inner, width = right.shape
     filled = right.new_zeros(runs, -(-width // 16) * 16, inner)
     filled[:, :width] = right.mT

@@ -18,6 +18,8 @@ from pcnet.training._settings import TrainingSettings, rate_of
 CHUNK = 25
 #: Epochs run before one is captured.
 TRIALS = 2
+#: Parameters begin at multiples of so many numbers: kernels load whole vectors from there.
+ALIGNED = 64
 #: Blocks of fewer runs are not made smaller: a step of theirs would not become shorter.
 SMALLEST_TO_SHRINK = 16
 
@@ -47,22 +49,15 @@ class DeviceBlock(Block):
         self.model.train()
         logits = self.model(self.x, self.operator)
         gradient = self.train_labels.loss_gradient(logits.detach())
-        self.optimizer.step(torch.autograd.grad(logits, self.optimizer.parameters, gradient), self.ledger.improved)
+        self.optimizer.step(torch.autograd.grad(logits, self.optimizer.parameters, gradient), self.ledger)
         self.model.eval()
         with torch.no_grad():
             self.ledger.record(*self.val_labels.scores(self.model(self.x, self.operator)))
 
     def _capture(self) -> torch.cuda.CUDAGraph:
         """Record an epoch; the trial epochs before it, which compile kernels and fill caches, are undone."""
-        mutable = [
-            *self.optimizer.parameters,
-            *self.optimizer.means,
-            *self.optimizer.squares,
-            *self.optimizer.best,
-            self.optimizer.steps,
-            *self.ledger.tensors(),
-        ]
-        kept = [tensor.detach().clone() for tensor in mutable]
+        mutable = [*self.optimizer.flat.values(), *self.ledger.tensors()]
+        kept = [tensor.clone() for tensor in mutable]
         stream = torch.cuda.Stream()
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
@@ -73,7 +68,7 @@ class DeviceBlock(Block):
         with torch.cuda.graph(graph):
             self._epoch()
         for tensor, value in zip(mutable, kept, strict=True):
-            tensor.detach().copy_(value)
+            tensor.copy_(value)
         return graph
 
     def advance(self) -> None:
@@ -90,6 +85,7 @@ class DeviceBlock(Block):
         for best, found in zip(self.best, self.optimizer.best_in_order(self.model), strict=True):
             best.index_copy_(0, where, found)
         self.next_epoch += count
+        self.optimizer.steps.fill_(self.next_epoch)
         self.going = [run for run, lives in zip(self.members, alive, strict=True) if lives]
         if self.going and len(self.going) <= len(self.members) // 2 and len(self.members) > SMALLEST_TO_SHRINK:
             self._leave([])
@@ -156,29 +152,47 @@ class Ledger:
 
 
 class DeviceAdam(AdamState):
-    """`RunAdam` in one kernel a parameter; it also keeps the weights that the last evaluation found best."""
+    """`RunAdam` in one kernel; it also keeps the weights that the last evaluation found best.
+
+    Parameters lie end to end in one piece of memory, and so do their means, squares and best values.
+    """
 
     def __init__(self, groups: Groups, settings: Sequence[TrainingSettings], device: torch.device) -> None:
         from pcnet.training import _triton
 
         super().__init__(groups)
         self._kernels = _triton
-        self.steps = self.steps.to(device)
         self.best = [parameter.detach().clone() for parameter in self.parameters]
-        self.decoupled = torch.tensor([s.optimizer == "adamw" for s in settings], dtype=torch.int32, device=device)
-        self._rates = [
-            tuple(torch.tensor([rate_of(rates, group) for rates in each], device=device) for each in (lrs, wds))
-            for group, members in groups.items()
-            for lrs, wds in [([s.lr for s in settings], [s.wd for s in settings])]
-            for _ in members
+        sizes = [parameter.numel() for parameter in self.parameters]
+        starts = np.concatenate([[0], np.cumsum([-(-size // ALIGNED) * ALIGNED for size in sizes])])
+        self.flat: dict[str, Tensor] = {}
+        for name in ("parameters", "means", "squares", "best"):
+            tensors = getattr(self, name)
+            self.flat[name] = torch.zeros(int(starts[-1]), device=device)
+            for place, (tensor, start) in enumerate(zip(tensors, starts, strict=False)):
+                home = self.flat[name][start : start + tensor.numel()].view_as(tensor)
+                home.copy_(tensor.detach())
+                if name == "parameters":
+                    tensor.data = home
+                else:
+                    tensors[place] = home
+        per_run = [size // len(settings) for size in sizes]
+        grad_starts = np.cumsum([0, *sizes[:-1]])
+        self.layout = torch.tensor(np.stack([starts[:-1], grad_starts, per_run], axis=1)).to(device)
+        pieces = [
+            (begin, min(begin + _triton.PIECE, size), which)
+            for which, size in enumerate(sizes)
+            for begin in range(0, size, _triton.PIECE)
         ]
+        self.pieces = torch.tensor(pieces).to(device)
+        names = [group for group, members in groups.items() for _ in members]
+        self.lr = torch.tensor([[rate_of(own.lr, name) for own in settings] for name in names]).to(device)
+        self.wd = torch.tensor([[rate_of(own.wd, name) for own in settings] for name in names]).to(device)
+        self.decoupled = torch.tensor([own.optimizer == "adamw" for own in settings], dtype=torch.int32).to(device)
 
-    def step(self, grads: Sequence[Tensor], improved: Tensor) -> None:
+    def step(self, grads: Sequence[Tensor], ledger: Ledger) -> None:
         """Apply the gradients."""
-        state = zip(self.parameters, grads, self.means, self.squares, self.best, self._rates, strict=True)
-        for parameter, grad, mean, square, best, (lr, wd) in state:
-            self._kernels.adam(parameter, grad, mean, square, best, improved, lr, wd, self.decoupled, self.steps)
-        self.steps += 1
+        self._kernels.adam(self, torch.cat([grad.reshape(-1) for grad in grads]), ledger.improved, ledger.epoch)
 
     @torch.no_grad()
     def keep_best(self, improved: Tensor) -> None:

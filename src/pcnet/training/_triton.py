@@ -10,7 +10,11 @@ import triton.language as tl
 from torch import Tensor
 
 #: Rows of validation logits that one program scores.
-CHUNK = 64
+CHUNK = 128
+#: Numbers of a parameter that one program updates.
+PIECE = 1024
+#: Chunks and runs that the bookkeeping adds up at a time.
+TILE = 64
 
 
 @triton.jit
@@ -55,14 +59,20 @@ def _score_kernel(
 @triton.jit
 def _record_kernel(
     losses, accuracies, loss_history, accuracy_history, prefix, epoch, alive, improved, best_epoch, best_score,
-    epochs_done, window, patience, max_epochs, by_loss, runs, BLOCK: tl.constexpr,
+    epochs_done, window, patience, max_epochs, by_loss, runs, chunks, BLOCK: tl.constexpr, TILE: tl.constexpr,
 ):  # fmt: skip
-    """Note the epoch's validation scores; decide which runs improved and which stop. See `Progress` for the rules."""
+    """Add up the epoch's validation scores; decide which runs improved and which stop. See `Progress` for the rules."""
     run = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     mask = run < runs
     e = tl.load(epoch)
-    loss = tl.load(losses + run, mask=mask, other=0.0)
-    accuracy = tl.load(accuracies + run, mask=mask, other=0.0)
+    loss = tl.zeros((BLOCK,), dtype=tl.float64)
+    accuracy = tl.zeros((BLOCK,), dtype=tl.float64)
+    for begin in range(0, chunks, TILE):
+        chunk = begin + tl.arange(0, TILE)
+        there = (chunk < chunks)[:, None] & mask[None, :]
+        part = chunk[:, None] * runs + run[None, :]
+        loss += tl.sum(tl.load(losses + part, mask=there, other=0.0).to(tl.float64), axis=0)
+        accuracy += tl.sum(tl.load(accuracies + part, mask=there, other=0.0).to(tl.float64), axis=0)
     tl.store(loss_history + e * runs + run, loss, mask=mask)
     tl.store(accuracy_history + e * runs + run, accuracy, mask=mask)
     before = tl.load(prefix + e * runs + run, mask=mask, other=0.0)
@@ -91,30 +101,36 @@ def _record_kernel(
 
 @triton.jit
 def _adam_kernel(
-    parameter, grad, mean, square, best, improved, lr, wd, decoupled, step, numel, grad_stride, BLOCK: tl.constexpr
+    parameters, grads, means, squares, best, improved, lr, wd, decoupled, epoch, pieces, layout, runs,
+    BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """One Adam (or AdamW) step of a block of one run's parameter; first keeps the weights that were just found best."""
-    run = tl.program_id(1).to(tl.int64)
-    offset = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    mask = offset < numel
-    here = run * numel + offset
-    p = tl.load(parameter + here, mask=mask, other=0.0)
-    if tl.load(improved + run) > 0:
-        tl.store(best + here, p, mask=mask)
-    g = tl.load(grad + run * grad_stride + offset, mask=mask, other=0.0)
-    rate = tl.load(lr + run)
-    decay = tl.load(wd + run)
-    apart = tl.load(decoupled + run) > 0
+    """One Adam (or AdamW) step of a piece of one parameter; first keeps the weights that were just found best.
+
+    `pieces` says of each where it begins and ends in a parameter, and in which; `layout` of each parameter where it
+    begins, where its gradient begins, and how many numbers a run has in it.
+    """
+    piece = tl.program_id(0)
+    offset = tl.load(pieces + 3 * piece) + tl.arange(0, BLOCK)
+    mask = offset < tl.load(pieces + 3 * piece + 1)
+    which = tl.load(pieces + 3 * piece + 2)
+    here = tl.load(layout + 3 * which) + offset
+    run = offset // tl.load(layout + 3 * which + 2)
+    p = tl.load(parameters + here, mask=mask, other=0.0)
+    tl.store(best + here, p, mask=mask & (tl.load(improved + run, mask=mask, other=0) > 0))
+    g = tl.load(grads + tl.load(layout + 3 * which + 1) + offset, mask=mask, other=0.0)
+    rate = tl.load(lr + which * runs + run, mask=mask, other=0.0)
+    decay = tl.load(wd + which * runs + run, mask=mask, other=0.0)
+    apart = tl.load(decoupled + run, mask=mask, other=0) > 0
     g = tl.where(apart, g, g + decay * p)
     p = tl.where(apart, p - rate * decay * p, p)
-    m = 0.9 * tl.load(mean + here, mask=mask, other=0.0) + 0.1 * g
-    v = 0.999 * tl.load(square + here, mask=mask, other=0.0) + 0.001 * g * g
-    tl.store(mean + here, m, mask=mask)
-    tl.store(square + here, v, mask=mask)
-    t = tl.load(step).to(tl.float32) + 1.0
+    m = 0.9 * tl.load(means + here, mask=mask, other=0.0) + 0.1 * g
+    v = 0.999 * tl.load(squares + here, mask=mask, other=0.0) + 0.001 * g * g
+    tl.store(means + here, m, mask=mask)
+    tl.store(squares + here, v, mask=mask)
+    t = tl.load(epoch).to(tl.float32) + 1.0
     m_hat = m / (1.0 - tl.exp2(t * -0.15200309344504997))
     v_hat = v / (1.0 - tl.exp2(t * -0.0014434168696687166))
-    tl.store(parameter + here, p - rate * m_hat / (tl.sqrt(v_hat) + 1e-8), mask=mask)
+    tl.store(parameters + here, p - rate * m_hat / (tl.sqrt(v_hat) + 1e-8), mask=mask)
 
 
 def loss_gradient(logits: Tensor, label: Tensor, weight: Tensor) -> Tensor:
@@ -137,13 +153,13 @@ def scores(logits: Tensor, label: Tensor, weight: Tensor) -> tuple[Tensor, Tenso
     _score_kernel[(chunks, runs)](
         columns, label, weight, loss, correct, n, runs, classes, CHUNK=CHUNK, CLASSES=triton.next_power_of_2(classes)
     )
-    return loss.sum(dim=0, dtype=torch.float64), correct.sum(dim=0, dtype=torch.float64)
+    return loss, correct
 
 
 def record(ledger: Any, loss: Tensor, accuracy: Tensor) -> None:
     """One epoch in the ledger; see `_record_kernel`."""
-    runs = len(loss)
-    block = min(128, triton.next_power_of_2(runs))
+    chunks, runs = loss.shape
+    block = min(TILE, triton.next_power_of_2(runs))
     _record_kernel[(triton.cdiv(runs, block),)](
         loss,
         accuracy,
@@ -161,27 +177,15 @@ def record(ledger: Any, loss: Tensor, accuracy: Tensor) -> None:
         ledger.max_epochs,
         ledger.by_loss,
         runs,
+        chunks,
         BLOCK=block,
+        TILE=min(TILE, triton.next_power_of_2(chunks)),
     )
 
 
-def adam(
-    parameter: Tensor,
-    grad: Tensor,
-    mean: Tensor,
-    square: Tensor,
-    best: Tensor,
-    improved: Tensor,
-    lr: Tensor,
-    wd: Tensor,
-    decoupled: Tensor,
-    steps: Tensor,
-) -> None:
-    """One step of one parameter of every run; see `_adam_kernel`. Gradients may lie apart from run to run."""
-    runs, numel = len(parameter), parameter[0].numel()
-    if not grad[0].is_contiguous():
-        grad = grad.contiguous()
-    block = 1024 if numel >= 1024 else triton.next_power_of_2(numel)
-    _adam_kernel[(triton.cdiv(numel, block), runs)](
-        parameter, grad, mean, square, best, improved, lr, wd, decoupled, steps, numel, grad.stride(0), BLOCK=block
-    )
+def adam(state: Any, grads: Tensor, improved: Tensor, epoch: Tensor) -> None:
+    """One step of every parameter of every run; see `_adam_kernel`. The gradients lie end to end."""
+    _adam_kernel[(len(state.pieces),)](
+        state.flat["parameters"], grads, state.flat["means"], state.flat["squares"], state.flat["best"], improved,
+        state.lr, state.wd, state.decoupled, epoch, state.pieces, state.layout, len(improved), BLOCK=PIECE,
+    )  # fmt: skip

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from pcnet._checks import finite_number, whole_number
 from pcnet.errors import PcnetError
 from pcnet.graph import Operator, cached_operator
+from pcnet.nn._combine import combine
 from pcnet.nn._runs import RunModule
 from pcnet.polynomial import (
     Basis,
@@ -113,9 +114,7 @@ class PCConv(RunModule):
             )
         operator = self.operator(edge_index, x.shape[-2], edge_weight, x.dtype)
         basis, matrix = self._expansion(operator)
-        # Coefficients are few and reach far: computed in double precision whatever the layer's own.
-        coefficients = (matrix * self.theta.double().unsqueeze(-2)).sum(dim=-1).to(x.dtype)
-        return apply_polynomial(operator, x, coefficients, basis)
+        return apply_polynomial(operator, x, combine(matrix, self.theta).to(x.dtype), basis)
 
     def operator(
         self, edges: Tensor | Operator, num_nodes: int, edge_weight: Tensor | None, dtype: torch.dtype

@@ -10,7 +10,8 @@ import torch
 from torch import Tensor, nn
 
 from pcnet.graph import CSR, Graph, Operator, cached_operator
-from pcnet.nn._dropout import DeviceDraws, Draws, check_rate, draws_from_torch, dropout
+from pcnet.nn._dense_features import Precision
+from pcnet.nn._dropout import DeviceDraws, Draws, check_rate, draws_from_torch
 from pcnet.nn._perceptron import Activation, Perceptron
 from pcnet.nn._runs import RunModule
 from pcnet.nn.conv import PCConv
@@ -32,6 +33,8 @@ class PCNet(RunModule):
         drop_in: dropout rate on the features (of sparse ones, on their non-zeros).
         drop_hidden: dropout rate between the two layers.
         drop_prop: dropout rate before the propagation.
+        precision: how a GPU multiplies features and hidden layers: "float32"; "tf32", whose factors have eleven bits;
+            "bfloat16", whose factors and hidden layers have eight. Sums are float32 always, and so is the CPU.
     """
 
     per_run: ClassVar[tuple[str, ...]] = ("drop_prop",)
@@ -54,12 +57,15 @@ class PCNet(RunModule):
         drop_in: float = 0.0,
         drop_hidden: float = 0.0,
         drop_prop: float = 0.0,
+        precision: Precision = "float32",
     ) -> None:
         super().__init__()
         check_rate("drop_prop", drop_prop)
         inner = () if hidden_channels is None else (hidden_channels,)
         rates = (drop_in, drop_hidden)[: 1 + len(inner)]
-        self.transform = Perceptron([in_channels, *inner, out_channels], dropout=rates, activation=activation)
+        self.transform = Perceptron(
+            [in_channels, *inner, out_channels], dropout=rates, activation=activation, precision=precision
+        )
         self.conv = PCConv(K, N, t, p, eta, identity=identity, mode=mode, init=init)
         self.drop_prop: tuple[float, ...] = (drop_prop,)
         #: Where dropout takes its bits from; None lets `torch.manual_seed` govern them.
@@ -76,10 +82,7 @@ class PCNet(RunModule):
         draws = self.draws
         if self.training and draws is None:
             draws = draws_from_torch(self.runs or 1, self.conv.theta.device)
-        h = self.transform(x, draws)
-        if self.training and draws is not None:
-            h = dropout(h if self.runs else h.unsqueeze(0), self.drop_prop, draws).view_as(h)
-        return self.conv(h, edge_index, edge_weight)
+        return self.conv(self.transform(x, draws, self.drop_prop), edge_index, edge_weight)
 
     def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
         """Parameters by the names under which learning rates and decays are given."""
@@ -109,6 +112,7 @@ class PCNetSettings:
     drop_in: float = 0.3
     drop_hidden: float = 0.5
     drop_prop: float = 0.0
+    precision: Precision = "float32"
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -118,7 +122,7 @@ class PCNetSettings:
     @property
     def batch_key(self) -> Hashable:
         """Runs whose keys agree can be trained side by side."""
-        return PCNet, self.hidden, self.eta, self.mode, self.activation
+        return PCNet, self.hidden, self.eta, self.mode, self.activation, self.precision
 
     def build(self, in_channels: int, out_channels: int, seed: int | None = None) -> PCNet:
         """A PCNet with fresh weights, the same ones for the same seed."""
