@@ -137,12 +137,12 @@ def test_features_with_few_zeros_are_multiplied_on_tensor_cores(precision, hidde
 
 
 def test_dropout_bits_look_random() -> None:
-    from pcnet.nn import _triton
+    from pcnet.nn import kernels
 
     def signs(seeds, epoch, layer):
         draws = DeviceDraws(torch.tensor(seeds, device=CUDA), torch.tensor(epoch, device=CUDA))
-        half = _triton.Dropout(torch.full((len(seeds),), 0.5, device=CUDA), layer)
-        return (_triton.masked(torch.ones(len(seeds), 1000, 1000, device=CUDA), draws, half) > 0).double() * 2 - 1
+        half = kernels.Dropout(torch.full((len(seeds),), 0.5, device=CUDA), layer)
+        return (kernels.masked(torch.ones(len(seeds), 1000, 1000, device=CUDA), draws, half) > 0).double() * 2 - 1
 
     a, b = signs([1, 2], 0, 1)
     (later,), (deeper,) = signs([1], 1, 1), signs([1], 0, 2)

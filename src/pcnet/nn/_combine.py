@@ -24,14 +24,14 @@ class _OnDevice(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, matrix: Tensor, theta: Tensor) -> Tensor:
-        from pcnet.nn import _triton
+        from pcnet.nn import kernels
 
         ctx.matrix = matrix
-        return _triton.combine(matrix, theta, back=False)
+        return kernels.combine(matrix, theta, back=False)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[None, Tensor]:
-        from pcnet.nn import _triton
+        from pcnet.nn import kernels
 
-        return None, _triton.combine(ctx.matrix, grads[0], back=True)
+        return None, kernels.combine(ctx.matrix, grads[0], back=True)

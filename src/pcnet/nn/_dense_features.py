@@ -44,17 +44,17 @@ class DenseFeatures:
 
     def times(self, weight: Tensor) -> tuple[Tensor, Tensor | None]:
         """X·W of R runs in one product, (R, n, width) with nodes outermost in memory; and its scale, if it has one."""
-        from pcnet.nn import _triton
+        from pcnet.nn import kernels
 
         runs, _, width = weight.shape
         factors = self.x.new_zeros if self.padded > self.features else self.x.new_empty
         columns = factors(runs * width, self.x.shape[1])
-        unscale = _triton.factors(weight, columns, self.unscale if self.split else None)
+        unscale = kernels.factors(weight, columns, self.unscale if self.split else None)
         return multiply(self.x, columns.t()).view(-1, runs, width).permute(1, 0, 2), unscale
 
     def transposed_times(self, grad: Tensor, rest: Tensor | None, unscale: Tensor | None) -> Tensor:
         """Xᵀ·G of R runs, (R, features, width). In float32 G is `grad` + `rest`, each run's scaled."""
-        from pcnet.nn import _triton
+        from pcnet.nn import kernels
 
         runs, n, width = grad.shape
         columns = grad.permute(1, 0, 2).reshape(n, runs * width).to(self.x.dtype)
@@ -63,7 +63,7 @@ class DenseFeatures:
             return found[: self.features].float().view(self.features, runs, width).permute(1, 0, 2)
         first = multiply(self.x[:, : 2 * self.padded].t(), columns)
         second = multiply(self.x[:, : self.padded].t(), rest.permute(1, 0, 2).reshape(n, runs * width))
-        return _triton.collect(first, second, unscale, self.unscale, (runs, self.features, width))
+        return kernels.collect(first, second, unscale, self.unscale, (runs, self.features, width))
 
 
 def halves(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -34,14 +34,14 @@ class DevicePerceptron(torch.autograd.Function):
         precision: Precision,
         *parameters: Tensor,
     ) -> Tensor:
-        from pcnet.nn import _triton
+        from pcnet.nn import kernels
 
         depth = len(parameters) // 2
         weights, biases = parameters[:depth], parameters[depth:]
         device, runs, n = weights[0].device, len(rates), x.shape[0]
         draws = draws or DeviceDraws.idle(runs, device)
         drops = [
-            _triton.Dropout(device_vector(own, device), layer if layer < depth else AFTER) if any(own) else None
+            kernels.Dropout(device_vector(own, device), layer if layer < depth else AFTER) if any(own) else None
             for layer, own in enumerate(zip(*rates, strict=True))
         ]
         relu = activation is not None
@@ -56,16 +56,16 @@ class DevicePerceptron(torch.autograd.Function):
                 n, runs, weights[0].shape[2], dtype=storage if depth > 1 else torch.float32, device=device
             )
             out = out.permute(1, 0, 2)
-            h = _triton.input_layer(
+            h = kernels.input_layer(
                 x, weights[0].to(storage), biases[0], draws, out,
                 relu=relu and depth > 1, dropout=drops[0], dropout_out=drops[1],
             )  # fmt: skip
         else:
-            h, bare = _triton.masked(_spread(x, runs), draws, drops[0]) @ weights[0], biases[0]
+            h, bare = kernels.masked(_spread(x, runs), draws, drops[0]) @ weights[0], biases[0]
         hidden = [h] if depth > 1 else []
         for layer in range(1, depth):
             last = layer == depth - 1
-            h = _triton.output_layer(
+            h = kernels.output_layer(
                 h, bare, unscale, weights[layer], biases[layer], draws, _dot(precision),
                 relu=relu, dropout=drops[layer], dropout_out=drops[depth] if last else None,
             )  # fmt: skip
@@ -75,7 +75,7 @@ class DevicePerceptron(torch.autograd.Function):
                 bare, unscale = torch.zeros_like(biases[layer]), None
         if depth == 1 and bare is not None:
             h = h if unscale is None else h * unscale.view(-1, 1, 1)
-            h = _triton.masked(h + bare.unsqueeze(1), draws, drops[1])
+            h = kernels.masked(h + bare.unsqueeze(1), draws, drops[1])
         ctx.x, ctx.features, ctx.draws, ctx.drops, ctx.relu, ctx.precision = x, features, draws, drops, relu, precision
         ctx.save_for_backward(*weights, *hidden)
         return h
@@ -83,7 +83,7 @@ class DevicePerceptron(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[Any, ...]:
-        from pcnet.nn import _triton
+        from pcnet.nn import kernels
 
         x, features, draws, drops = ctx.x, ctx.features, ctx.draws, ctx.drops
         depth = (len(ctx.saved_tensors) + 1) // 2
@@ -93,13 +93,13 @@ class DevicePerceptron(torch.autograd.Function):
         g, rest, unscale = grads[0], None, None
         split = features is not None and features.split
         for layer in range(depth - 1, 0, -1):
-            (g, rest, unscale), shares = _triton.hidden_backward(
+            (g, rest, unscale), shares = kernels.hidden_backward(
                 g, hidden[layer - 1], weights[layer], draws, _dot(ctx.precision), relu=ctx.relu, dropout=drops[layer],
                 dropout_out=drops[depth] if layer == depth - 1 else None, split=split and layer == 1,
             )  # fmt: skip
             grad_weights[layer], grad_biases[layer], grad_biases[layer - 1] = shares
         if depth == 1:
-            g = _triton.masked(g, draws, drops[1])
+            g = kernels.masked(g, draws, drops[1])
             grad_biases[0] = g.sum(dim=1)
             if split:
                 g, rest, unscale = halves(g)
@@ -107,14 +107,14 @@ class DevicePerceptron(torch.autograd.Function):
         if features is not None:
             grad_weights[0] = features.transposed_times(g, rest, unscale)
         elif isinstance(x, CSR):
-            grad_weights[0] = _triton.input_weight_grad(x, g, draws, drops[0])
+            grad_weights[0] = kernels.input_weight_grad(x, g, draws, drops[0])
         else:
-            grad_weights[0] = _triton.masked(_spread(x, len(g)), draws, drops[0]).mT @ g
+            grad_weights[0] = kernels.masked(_spread(x, len(g)), draws, drops[0]).mT @ g
         if ctx.needs_input_grad[0]:
             if rest is not None and unscale is not None:
                 g = (g.float() + rest) * unscale.view(-1, 1, 1)
             back = g.float() @ weights[0].mT
-            grad_x = _triton.masked(back, draws, drops[0]).sum(dim=0)
+            grad_x = kernels.masked(back, draws, drops[0]).sum(dim=0)
         return grad_x, None, None, None, None, None, *grad_weights, *grad_biases
 
 

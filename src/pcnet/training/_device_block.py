@@ -95,9 +95,9 @@ class Ledger:
     """`Progress` on the device: the validation history of the runs, the best epochs, who is alive."""
 
     def __init__(self, block: Block, runs: Sequence[Run]) -> None:
-        from pcnet.training import _triton
+        from pcnet.training import kernels
 
-        self._kernels = _triton
+        self._kernels = kernels
         device, progress, members = block.device, block.progress, block.members
         settings = [run.training for run in runs]
         epochs, count = progress.loss.shape[1], len(runs)
@@ -158,10 +158,10 @@ class DeviceAdam(AdamState):
     """
 
     def __init__(self, groups: Groups, settings: Sequence[TrainingSettings], device: torch.device) -> None:
-        from pcnet.training import _triton
+        from pcnet.training import kernels
 
         super().__init__(groups)
-        self._kernels = _triton
+        self._kernels = kernels
         self.best = [parameter.detach().clone() for parameter in self.parameters]
         sizes = [parameter.numel() for parameter in self.parameters]
         starts = np.concatenate([[0], np.cumsum([-(-size // ALIGNED) * ALIGNED for size in sizes])])
@@ -180,9 +180,9 @@ class DeviceAdam(AdamState):
         grad_starts = np.cumsum([0, *sizes[:-1]])
         self.layout = torch.tensor(np.stack([starts[:-1], grad_starts, per_run], axis=1)).to(device)
         pieces = [
-            (begin, min(begin + _triton.PIECE, size), which)
+            (begin, min(begin + kernels.PIECE, size), which)
             for which, size in enumerate(sizes)
-            for begin in range(0, size, _triton.PIECE)
+            for begin in range(0, size, kernels.PIECE)
         ]
         self.pieces = torch.tensor(pieces).to(device)
         names = [group for group, members in groups.items() for _ in members]
@@ -211,9 +211,9 @@ class DeviceLabels:
     """Some nodes of each run with their labels, as a weight (1/count, or 0) and a label for every node and run."""
 
     def __init__(self, nodes: Sequence[Tensor], labels: Sequence[Tensor], n: int, device: torch.device) -> None:
-        from pcnet.training import _triton
+        from pcnet.training import kernels
 
-        self._kernels = _triton
+        self._kernels = kernels
         weight, label = torch.zeros(n, len(nodes)), torch.zeros(n, len(nodes), dtype=torch.int32)
         for run, (ids, own) in enumerate(zip(nodes, labels, strict=True)):
             weight[ids, run] = 1 / len(ids)
