@@ -2,5 +2,6 @@
 
 from pcnet.propagate._polynomial import apply_polynomial
 from pcnet.propagate._product import product
+from pcnet.propagate._threads import available_threads
 
-__all__ = ["apply_polynomial", "product"]
+__all__ = ["apply_polynomial", "available_threads", "product"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import Any
 
@@ -11,9 +12,11 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from pcnet.errors import PcnetError
-from pcnet.graph import CSR, Operator
+from pcnet.graph import Operator
 from pcnet.polynomial import Basis
-from pcnet.propagate._product import product
+from pcnet.propagate._device_polynomial import DevicePolynomial
+from pcnet.propagate._pieces import planned_sweep
+from pcnet.propagate._sweep import Step
 
 
 def apply_polynomial(operator: Operator, x: Tensor, coefficients: Tensor, basis: Basis) -> Tensor:
@@ -38,17 +41,16 @@ def apply_polynomial(operator: Operator, x: Tensor, coefficients: Tensor, basis:
         raise PcnetError(f"x, coefficients and operator must have one precision, not {names}; convert them with .to().")
     runs = x.shape[0] if x.ndim == 3 else 1
     width = x.shape[-1]
-    per_column = _spread(coefficients, x.ndim, runs, width).contiguous()
+    grouped = _grouped(coefficients, x.ndim, runs, width)
     # The groups of a basis are runs, or the columns of a single run.
     groups, each = (runs, width) if x.ndim == 3 else (width, 1)
     recurrence = _recurrence(basis, coefficients.shape[-1] - 1, groups, each, x.dtype, x.device)
     columns = x if x.ndim == 2 else x.permute(1, 0, 2).reshape(n, runs * width)
-    z = _Polynomial.apply(columns, per_column, operator, recurrence)
+    if x.is_cuda:
+        z = DevicePolynomial.apply(columns, grouped, operator, recurrence)
+    else:
+        z = _Polynomial.apply(columns, _spread(grouped, runs * width), operator, recurrence)
     return z if x.ndim == 2 else z.view(n, runs, width).permute(1, 0, 2)
-
-
-#: a_n, b_n, c_n of one step: numbers, or one number for each column.
-Step = tuple[Any, Any, Any]
 
 
 class _Polynomial(torch.autograd.Function):
@@ -56,97 +58,36 @@ class _Polynomial(torch.autograd.Function):
     def forward(ctx: Any, x: Tensor, coefficients: Tensor, operator: Operator, recurrence: Any) -> Tensor:
         ctx.operator, ctx.recurrence = operator, recurrence
         ctx.save_for_backward(x, coefficients)
-        return _sweep(operator.matrix, x, coefficients, recurrence)[0]
+        return planned_sweep(operator.matrix, x, coefficients, recurrence)[0]
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, Tensor | None, None, None]:
         x, coefficients = ctx.saved_tensors
         against = x if ctx.needs_input_grad[1] else None
-        grad_x, dots = _sweep(ctx.operator.adjoint, g.contiguous(), coefficients, ctx.recurrence, against)
+        grad_x, dots = planned_sweep(ctx.operator.adjoint, g.contiguous(), coefficients, ctx.recurrence, against)
         if dots is not None and coefficients.shape[1] == 1:
             dots = dots.sum(dim=1, keepdim=True)
         return grad_x, dots, None, None
 
 
-def _sweep(
-    matrix: CSR, x: Tensor, coefficients: Tensor, recurrence: Any, against: Tensor | None = None
-) -> tuple[Tensor, Tensor | None]:
-    """Σ_n c_n P_n(M) x and, column by column, ⟨against, P_n(M) x⟩ for every n. Three column blocks are alive at a time.
-
-    Forward and backward are this one sweep: over x with S, and over the gradient with Sᵀ against x.
-    """
-    if x.is_cuda:
-        from pcnet.propagate import kernels
-
-        return kernels.sweep(matrix, x, coefficients, recurrence, against)
-    dots = None if against is None else x.new_empty(len(recurrence) + 1, x.shape[1])
-
-    def note(n: int, term: Tensor) -> None:
-        if dots is not None and against is not None:
-            dots[n] = _column_sums(against * term)
-
-    previous, current, total = x, x, x * coefficients[0]
-    note(0, x)
-    for n, (a, b, c) in enumerate(recurrence, start=1):
-        following = product(matrix, current)
-        if not _is(a, 1.0):
-            following.mul_(a)
-        if not _is(b, 0.0):
-            _add_scaled(following, current, b)
-        if not _is(c, 0.0):
-            _add_scaled(following, previous, -c)
-        total.addcmul_(following, coefficients[n])
-        note(n, following)
-        previous, current = current, following
-    return total, dots
-
-
-def _column_sums(x: Tensor) -> Tensor:
-    """1ᵀx. `torch.sum` rounds a column differently depending on how many stand beside it; bags of rows do not."""
-    if x.dtype != torch.float32:
-        return x.sum(dim=0)
-    for rows, starts in _bags(len(x)):
-        x = torch.embedding_bag(x, rows, starts, False, 0)[0]
-    return x[0]
-
-
-@lru_cache(maxsize=32)
-def _bags(count: int) -> list[tuple[Tensor, Tensor]]:
-    """Rows and where their bags start, until one row is left: sums of short sums lose fewer digits than a long sum."""
-    levels = []
-    while count > 1:
-        rows = torch.arange(count, dtype=torch.int32)
-        starts = rows[::128].contiguous()
-        levels.append((rows, starts))
-        count = len(starts)
-    return levels
-
-
-def _add_scaled(target: Tensor, x: Tensor, scale: float | Tensor) -> None:
-    if isinstance(scale, Tensor):
-        target.addcmul_(x, scale)
-    else:
-        target.add_(x, alpha=scale)
-
-
-def _is(value: float | Tensor, number: float) -> bool:
-    return not isinstance(value, Tensor) and value == number
-
-
-def _spread(coefficients: Tensor, ndim: int, runs: int, width: int) -> Tensor:
-    """Coefficients as (N+1, columns), or (N+1, 1) where all columns share them."""
+def _grouped(coefficients: Tensor, ndim: int, runs: int, width: int) -> Tensor:
+    """Coefficients as (groups, N+1), each for as many neighbouring columns."""
     shape, tail = tuple(coefficients.shape), coefficients.shape[-1:]
-    if len(shape) == 1:
-        return coefficients.unsqueeze(1)
-    if ndim == 2 and shape == (width, *tail):
-        return coefficients.t()
-    if ndim == 3 and shape == (runs, *tail):
-        return coefficients.unsqueeze(1).expand(-1, width, -1).reshape(runs * width, -1).t()
-    if ndim == 3 and shape == (runs, width, *tail):
-        return coefficients.reshape(runs * width, -1).t()
-    form = f"({runs}, N+1) or ({runs}, {width}, N+1)" if ndim == 3 else f"({width}, N+1)"
-    raise PcnetError(f"Coefficients have shape {shape}; this x needs (N+1,), {form}.")
+    per_run, per_column = (runs, *tail), (runs, width, *tail)
+    known = [tuple(tail), per_run, per_column] if ndim == 3 else [tuple(tail), (width, *tail)]
+    if not shape or shape not in known:
+        form = f"({runs}, N+1) or ({runs}, {width}, N+1)" if ndim == 3 else f"({width}, N+1)"
+        raise PcnetError(f"Coefficients have shape {shape}; this x needs (N+1,), {form}.")
+    return coefficients.reshape(math.prod(shape[:-1]), *tail)
+
+
+def _spread(grouped: Tensor, columns: int) -> Tensor:
+    """Coefficients as (N+1, columns), or (N+1, 1) where all columns share them."""
+    groups, terms = grouped.shape
+    if groups > 1:
+        grouped = grouped.unsqueeze(1).expand(-1, columns // groups, -1).reshape(columns, terms)
+    return grouped.t().contiguous()
 
 
 @lru_cache(maxsize=64)

@@ -14,6 +14,10 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     torch.sparse_csr_tensor(torch.tensor([0, 0]), torch.tensor([], dtype=torch.int64), torch.tensor([]), (1, 1))
 
+# The C library hands freed memory back to the system until it has seen a block of this size, its largest, come and go;
+# pages that a sweep must ask for again each time can cost as much as its products.
+torch.empty(2**25 - 2**16, dtype=torch.uint8)
+
 
 def product(matrix: CSR, x: Tensor, values: Tensor | None = None) -> Tensor:
     """M·x, or with `values` the product of a matrix that has them in the places of M's entries.
