@@ -7,7 +7,7 @@ import shlex
 import sys
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime, timezone
 from typing import Any
@@ -17,11 +17,9 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.plain import PlainTraining
-from benchmarks.timing import Spread, take_turns
-from benchmarks.training import endless_runs
 from pcnet import PcnetWarning, load_dataset, make_split
 from pcnet._files import write_json
+from pcnet.bench import PlainTraining, Spread, elapsed, endless_runs, take_turns
 from pcnet.cli._versions import machine, versions
 from pcnet.experiments import preset_experiment
 from pcnet.training._device_block import CHUNK, DeviceBlock
@@ -77,8 +75,8 @@ def compare(name: str, runs: int, target: float | None, device: str) -> dict[str
     ready = time.perf_counter() - start
     taken = take_turns(
         {
-            "plain": lambda: timed(plain.epoch, 5),
-            "pcnet": lambda: timed(block.advance, 1) / (CHUNK * runs),
+            "plain": lambda: 1e3 * elapsed(plain.epoch, 5, device) / 5,
+            "pcnet": lambda: 1e3 * elapsed(block.advance, 1, device) / (CHUNK * runs),
         },
         ROUNDS,
     )
@@ -95,16 +93,6 @@ def compare(name: str, runs: int, target: float | None, device: str) -> dict[str
         "ready_s": ready,
         "peak_gib": torch.cuda.max_memory_allocated() / 2**30,
     }
-
-
-def timed(call: Callable[[], object], times: int) -> float:
-    """Milliseconds of one call, device work included."""
-    torch.cuda.synchronize()
-    start = time.perf_counter()
-    for _ in range(times):
-        call()
-    torch.cuda.synchronize()
-    return 1e3 * (time.perf_counter() - start) / times
 
 
 def table(rows: Sequence[dict[str, Any]]) -> Table:

@@ -11,9 +11,8 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-from benchmarks.timing import Spread, take_turns, torch_threads
-from benchmarks.training import endless_runs, time_library
 from pcnet import Graph
+from pcnet.bench import Spread, endless_runs, take_turns, time_library, torch_threads
 from pcnet.experiments import Experiment
 from pcnet.training._host_block import HostBlock
 

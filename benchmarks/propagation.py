@@ -8,9 +8,8 @@ from typing import Any
 
 import torch
 
-from benchmarks.filters import Filter, filters
-from benchmarks.timing import Rounds, Spread, fastest, per_call, take_turns
 from pcnet import Graph, PCNetSettings
+from pcnet.bench import Filter, Rounds, Sample, Spread, fastest, filters, per_call, take_turns
 
 RUNS = (1, 10)
 #: Times faster than the plain scheme with ten runs, which it propagates one after the other.
@@ -22,9 +21,9 @@ def compare_propagation(
 ) -> dict[str, Any]:
     """Milliseconds per run, each way at its best number of threads."""
     best: dict[tuple[str, int], Rounds] = {}
-    rows = []
+    sample, rows = Sample.of(graph, settings.eta), []
     for runs in RUNS:
-        ways = filters(graph, settings, runs)
+        ways = filters(sample, settings, runs)
         x = torch.rand(graph.num_nodes, runs * graph.num_classes).requires_grad_()
         for way, (number, taken) in zip(ways, _time(ways, x, threads, rounds, seconds), strict=True):
             best[way.name, runs] = [value / runs for value in taken]

@@ -12,22 +12,20 @@ from typing import Any
 
 from rich.console import Console
 
-from benchmarks.machine import Others, machine
 from benchmarks.memory import compare_memory
 from benchmarks.neighbour import compare_neighbour
 from benchmarks.propagation import compare_propagation
 from benchmarks.tables import show
-from benchmarks.training import compare_training
+from benchmarks.training import check_training
 from pcnet import Graph, PcnetError, PcnetWarning, load_dataset
 from pcnet._files import write_json
+from pcnet.bench import TOLERATED, Others, machine
 from pcnet.cli._versions import versions
 from pcnet.experiments import preset_experiment
 from pcnet.training import available_threads
 
 DATASETS = ("cora", "texas", "actor", "pubmed", "citeseer")
 QUICK = ("cora", "texas", "citeseer")
-#: Cores busy with something else above which a measurement says so.
-TOLERATED = 0.1
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -61,7 +59,7 @@ def measure(options: argparse.Namespace, console: Console) -> dict[str, Any]:
     rounds, seconds = (3, 0.3) if options.quick else (7, 0.7)
 
     def training() -> list[dict[str, Any]]:
-        return [compare_training(graphs[name], experiments[name], options.threads, rounds, seconds) for name in graphs]
+        return [check_training(graphs[name], experiments[name], options.threads, rounds, seconds) for name in graphs]
 
     sections = {
         "training": training,

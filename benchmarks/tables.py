@@ -8,7 +8,7 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.timing import Spread
+from pcnet.bench import Spread
 
 
 def show(console: Console, section: str, result: Any) -> None:

@@ -24,6 +24,7 @@ ROOMS = (
     "experiments",
     "report",
     "estimator",
+    "bench",
     "cli",
 )
 #: Modules of no room, which import no room and serve every one.

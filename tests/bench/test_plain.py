@@ -2,18 +2,26 @@
 
 import pytest
 import torch
-from benchmarks.filters import filters
-from benchmarks.memory import held_bytes, saved_bytes
-from benchmarks.plain import PlainPCNet, PlainTraining, charlier
 
 from pcnet import Graph, PCNet, PCNetSettings, TrainingSettings, make_split, poisson_charlier
+from pcnet.bench import (
+    PlainPCNet,
+    PlainTraining,
+    Sample,
+    charlier,
+    filters,
+    held_bytes,
+    peak_bytes,
+    random_graph,
+    saved_bytes,
+)
 from pcnet.experiments import Experiment
 
 NODES, FEATURES, CLASSES = 60, 20, 3
 SETTINGS = PCNetSettings(hidden=16, K=3, N=5, t=0.7, p=2.2, eta=0.4, init=0.8, drop_in=0.0, drop_hidden=0.0)
 
 
-def random_graph(dtype: torch.dtype = torch.float64, nodes: int = NODES) -> Graph:
+def small_graph(dtype: torch.dtype = torch.float64, nodes: int = NODES) -> Graph:
     draw = torch.Generator().manual_seed(0)
     source, target = torch.randint(nodes, (2, 3 * nodes), generator=draw)
     # Both directions, native loops among them, the last node alone.
@@ -44,7 +52,7 @@ def test_recursive_coefficients():
 
 
 def test_outputs_and_gradients_equal_the_library():
-    graph = random_graph()
+    graph = small_graph()
     ours, plain = twins()
     z, z_plain = ours(graph.x, graph.edge_index), plain.logits(graph.x, graph.edge_index)
     torch.testing.assert_close(z_plain, z, rtol=1e-10, atol=1e-10)
@@ -60,28 +68,46 @@ def test_outputs_and_gradients_equal_the_library():
 
 
 def test_every_filter_is_the_same_filter():
-    graph = random_graph()
+    graph = small_graph()
     draw = torch.Generator().manual_seed(3)
     x, gradient = torch.rand(2, NODES, 4, generator=draw, dtype=torch.float64)
     x.requires_grad_()
     reference, *others = [
         (z := way.apply(x), *torch.autograd.grad(z, [x, way.theta], gradient))
-        for way in filters(graph, SETTINGS, dtype=torch.float64)
+        for way in filters(Sample.of(graph, SETTINGS.eta, torch.float64), SETTINGS)
     ]
     for other in others:
         for mine, theirs in zip(reference, other, strict=True):
             torch.testing.assert_close(theirs, mine.view_as(theirs), rtol=1e-10, atol=1e-10)
 
 
+@pytest.mark.filterwarnings("ignore::pcnet.PcnetWarning")
+@pytest.mark.parametrize(("order", "runs"), [(2, 1), (20, 1), (5, 3)])
+def test_ways_agree_on_a_generated_graph_in_single_precision(order: int, runs: int):
+    sample, settings = random_graph(500), PCNetSettings(K=4, N=order, t=0.5, p=2.0, eta=0.5)
+    draw = torch.Generator().manual_seed(4)
+    x, gradient = torch.rand(2, 500, runs * 4, generator=draw)
+    x.requires_grad_()
+    reference, *others = [
+        (z := way.apply(x), *torch.autograd.grad(z, [x, way.theta], gradient))
+        for way in filters(sample, settings, runs)
+    ]
+    # Each run of the library has a θ of its own, the others one for all runs.
+    reference = (*reference[:2], reference[2].view(runs, -1).sum(0))
+    for other in others:
+        for mine, theirs in zip(reference, other, strict=True):
+            torch.testing.assert_close(theirs, mine, rtol=1e-4, atol=1e-5 * mine.abs().max().item())
+
+
 def test_runs_are_columns():
-    graph, runs = random_graph(), 3
+    graph, runs = small_graph(), 3
     x = torch.rand(NODES, runs * 4, generator=torch.Generator().manual_seed(5), dtype=torch.float64)
-    ours, plain, *_ = filters(graph, SETTINGS, runs, torch.float64)
+    ours, plain, *_ = filters(Sample.of(graph, SETTINGS.eta, torch.float64), SETTINGS, runs)
     torch.testing.assert_close(ours.apply(x), plain.apply(x), rtol=1e-10, atol=1e-10)
 
 
 def test_plain_training_learns():
-    graph = random_graph(torch.float32)
+    graph = small_graph(torch.float32)
     separable = torch.nn.functional.one_hot(graph.y, FEATURES).float()
     graph = Graph(graph.edge_index, separable, graph.y)
     split = make_split(graph, "random-60-20-20", 0)
@@ -118,13 +144,30 @@ def test_held_bytes_is_what_a_forward_leaves_behind():
     assert held_bytes(lambda h: h.exp().exp(), x) == 2 * 8 * 4 * 4
 
 
+def test_peak_bytes_is_the_most_at_a_time():
+    x = torch.rand(1000, 4)
+    size = x.nbytes
+
+    def three_in_turn() -> None:
+        a = x + 1
+        b = a + 1
+        del a
+        c = b + 1
+        del b, c
+
+    assert peak_bytes(three_in_turn) == pytest.approx(2 * size, abs=100)
+    assert peak_bytes(lambda: None) == 0
+    # What was there before is not counted when it goes, nor what an operation needs for itself forgotten.
+    assert peak_bytes(lambda: torch.sort(x.flatten())) >= 3 * size
+
+
 @pytest.mark.parametrize("order", [2, 10, 20])
 def test_the_library_keeps_x_alone(order: int):
-    graph = random_graph(torch.float32, nodes=1000)
+    graph = small_graph(torch.float32, nodes=1000)
     settings = PCNetSettings(K=2, N=order, t=0.7, p=2.2, eta=0.4)
     x = torch.rand(1000, 8, requires_grad=True)
     size = x.nbytes
-    ours, plain, *_ = filters(graph, settings)
+    ours, plain, *_ = filters(Sample.of(graph, settings.eta), settings)
     assert saved_bytes(ours.apply, x, ours.constants) <= 1.2 * size
     assert saved_bytes(plain.apply, x, plain.constants) > 2 * size
     # The output, and nothing on a shelf that the hooks do not see.

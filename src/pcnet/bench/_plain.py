@@ -15,9 +15,10 @@ from torch.nn.functional import dropout, log_softmax, nll_loss
 from torch_geometric.nn import MessagePassing
 from torch_geometric.utils import add_self_loops, degree
 
-from pcnet import Graph, PCNetSettings, Split
+from pcnet.data import Split
 from pcnet.experiments import Experiment
-from pcnet.graph import CSR
+from pcnet.graph import CSR, Graph
+from pcnet.nn import PCNetSettings
 
 
 def charlier(n: int, gamma: int, t: float) -> float:
@@ -104,7 +105,7 @@ class PlainTraining:
         self.edge_index, self.y = graph.edge_index.to(device), split.labels.to(device)
         self.masks = {part: self._mask(getattr(split, part)) for part in ("train", "val", "test")}
         self.model = PlainPCNet(graph.num_features, int(self.y.max()) + 1, experiment.model).to(device)
-        parts = {"first": self.model.first, "theta": self.model.conv, "second": self.model.second}
+        parts: dict[str, nn.Module] = {"first": self.model.first, "theta": self.model.conv, "second": self.model.second}
         self.optimizer = torch.optim.Adam(
             [
                 {"params": part.parameters(), "lr": rates.lr[name], "weight_decay": rates.wd[name]}

@@ -1,0 +1,130 @@
+"""Milliseconds per run and epoch: a training step and an evaluation, with the settings of the paper's Table 2."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, replace
+from functools import partial
+from typing import Any
+
+import torch
+
+from pcnet.bench._effort import Effort, Tell
+from pcnet.bench._plain import PlainTraining
+from pcnet.bench._timing import Spread, fastest, per_call, take_turns
+from pcnet.data import make_split
+from pcnet.experiments import Experiment, preset_experiment
+from pcnet.graph import Graph
+from pcnet.training import Run, Targets, available_threads, train
+
+WARM_UP = 3
+
+
+class Enough(Exception):  # noqa: N818
+    """Ends a training that is only timed."""
+
+
+class Clock:
+    """A reporter that times the epochs of each worker by itself and ends the training after some seconds.
+
+    The rates of workers that run at the same time add up, so that nobody's unfinished epoch is counted.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        #: Time and number of epochs of every report, by worker.
+        self.reports: dict[int, list[tuple[float, int]]] = defaultdict(list)
+
+    def advance(self, epochs: int) -> None:
+        mine = self.reports[threading.get_ident()]
+        mine.append((time.perf_counter(), epochs))
+        warm = all(len(worker) > WARM_UP + 1 for worker in self.reports.copy().values())
+        if warm and mine[-1][0] - mine[WARM_UP][0] > self.seconds:
+            raise Enough
+
+    @property
+    def milliseconds(self) -> float:
+        """Per epoch of a single run, all workers together."""
+        rate = 0.0
+        for worker in self.reports.values():
+            if len(worker) > WARM_UP + 1:
+                (start, _), *reports = worker[WARM_UP:]
+                rate += sum(epochs for _, epochs in reports) / (reports[-1][0] - start)
+        return 1e3 / rate
+
+
+def endless_runs(graph: Graph, experiment: Experiment, count: int | None = None) -> list[Run]:
+    """The experiment's runs, or so many, without an end."""
+    training = replace(experiment.training, stopping="none", epochs=20_000)
+    experiment = experiment if count is None else experiment.with_runs(count, None)
+    splits = [make_split(graph, experiment.protocol, seed) for seed in experiment.seeds]
+    return [
+        Run(experiment.model, training, Targets.from_split(split), seed)
+        for split, seed in zip(splits, experiment.seeds, strict=True)
+    ]
+
+
+def time_library(
+    graph: Graph, runs: Sequence[Run], threads: int | None, seconds: float, device: torch.device | str = "cpu"
+) -> float:
+    """Steady epochs of `pcnet.train`, its setting up left out. On a GPU it reports what the device has finished."""
+    clock = Clock(seconds)
+    with suppress(Enough):
+        train(graph, runs, threads=threads, device=device, reporter=clock)
+    return clock.milliseconds
+
+
+def compare_training(
+    graph: Graph,
+    experiment: Experiment,
+    threads: int | None,
+    rounds: int,
+    seconds: float,
+    *,
+    counts: Sequence[int | None] = (None,),
+    device: torch.device | str = "cpu",
+) -> list[dict[str, Any]]:
+    """The library with so many runs side by side, beside the plain scheme, which trains one at a time.
+
+    None counts the experiment's own runs. The plain scheme has one thread or one on each core, whichever is faster;
+    `threads=None` lets the library choose its number of workers and the plain scheme use every core.
+    """
+    split = make_split(graph, experiment.protocol, experiment.seeds[0])
+    plain = PlainTraining(graph, split, experiment, experiment.seeds[0], str(device))
+    cores = threads or available_threads()
+    choices = sorted({1, cores}) if torch.device(device).type == "cpu" else [cores]
+    batches = [endless_runs(graph, experiment, count) for count in counts]
+    taken = take_turns(
+        {f"plain {number}": partial(per_call, plain.epoch, seconds, number, device) for number in choices}
+        | {f"pcnet {len(runs)}": partial(time_library, graph, runs, threads, seconds, device) for runs in batches},
+        rounds,
+    )
+    plain_threads, slow = fastest({number: taken[f"plain {number}"] for number in choices})
+    return [
+        {
+            "dataset": experiment.dataset,
+            "runs": len(runs),
+            "plain_ms": asdict(Spread.of(slow)),
+            "plain_threads": plain_threads,
+            "pcnet_ms": asdict(Spread.of(taken[f"pcnet {len(runs)}"])),
+            "pcnet_threads": threads,
+            "ratio": asdict(Spread.of_ratio(slow, taken[f"pcnet {len(runs)}"])),
+        }
+        for runs in batches
+    ]
+
+
+def measure_training(effort: Effort, tell: Tell, graphs: Mapping[str, Graph]) -> dict[str, Any]:
+    """Milliseconds per run and epoch on named datasets of Table 2."""
+    rows: list[dict[str, Any]] = []
+    # Every measurement sets up a training of its own; on a GPU that takes far longer than the epochs that are timed.
+    rounds = effort.rounds if effort.device.type == "cpu" else min(3, effort.rounds)
+    for done, (name, graph) in enumerate(graphs.items()):
+        tell(name, done / len(graphs))
+        experiment, clock = preset_experiment(name, "table2"), (effort.cores, rounds, effort.seconds)
+        rows += compare_training(graph, experiment, *clock, counts=effort.runs, device=effort.device)
+    return {"rounds": rounds, "rows": rows}
