@@ -10,6 +10,7 @@ import typer
 
 import pcnet
 from pcnet.cli import _data
+from pcnet.cli._bench import bench
 from pcnet.cli._reproduce import reproduce
 from pcnet.cli._train import train
 from pcnet.errors import PcnetError
@@ -25,6 +26,7 @@ app = typer.Typer(
 )
 app.command("train")(train)
 app.command("reproduce")(reproduce)
+app.command("bench")(bench)
 app.add_typer(_data.app, name="data")
 
 
