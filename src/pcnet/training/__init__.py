@@ -1,6 +1,7 @@
 """Runs: how they are optimised, stopped, scored and kept."""
 
 from pcnet.training._checkpoint import clear_checkpoint
+from pcnet.training._division import largest_block
 from pcnet.training._run import Outcome, Run, Targets
 from pcnet.training._settings import TrainingSettings
 from pcnet.training._train import Reporter, available_threads, train
@@ -13,5 +14,6 @@ __all__ = [
     "TrainingSettings",
     "available_threads",
     "clear_checkpoint",
+    "largest_block",
     "train",
 ]

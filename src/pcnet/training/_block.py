@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from pcnet.graph import CSR, Operator
+from pcnet.nn import PCNet
 from pcnet.training._adam import AdamState
+from pcnet.training._fresh import initial_weights, side_by_side, with_weights
 from pcnet.training._run import Outcome, Run
 from pcnet.training._stopping import Progress
 
@@ -26,20 +29,20 @@ class Block(ABC):
 
     def __init__(self, x: Tensor | CSR, operator: Operator, runs: Sequence[Run], num_classes: int) -> None:
         self.x, self.operator, self.runs = x, operator, list(runs)
-        self.device = operator.matrix.device
-        models = [run.model.build(x.shape[1], num_classes, run.seed) for run in runs]
-        self.full = type(models[0]).stack(models).to(self.device)
+        self.device, self.num_classes = operator.matrix.device, num_classes
+        self._models = side_by_side(runs).to(self.device)
         #: Weights of every run's best epoch so far; before the first, the initial ones.
-        self.best = [parameter.detach().clone() for parameter in self.full.parameters()]
+        self.best = initial_weights(self._models, runs, x.shape[1], num_classes)
+        self.model = with_weights(self._models, [weight.clone() for weight in self.best])
         self.progress = Progress([run.training for run in runs])
         self.next_epoch = 0
-        self._enter(list(range(len(runs))))
+        self._occupy(list(range(len(runs))))
 
-    def _enter(self, members: list[int]) -> None:
-        """Continue with these runs: model, optimiser and labels of just their size."""
+    def _occupy(self, members: list[int]) -> None:
+        """These runs have the places of the model, in this order."""
         #: Runs that have a place in the model, and those among them that still train.
         self.members, self.going = members, list(members)
-        self.model = self.full.select(members)
+        self.place = {run: place for place, run in enumerate(members)}
         self._prepare([self.runs[run] for run in members])
 
     @abstractmethod
@@ -52,23 +55,20 @@ class Block(ABC):
 
     def _leave(self, stopped: Sequence[int]) -> None:
         """Shrink to the runs that remain."""
-        remaining = [run for run in self.going if run not in stopped]
+        gone = set(stopped)
+        remaining = [run for run in self.going if run not in gone]
         if remaining:
-            parameters, moments = self._living(remaining)
-            self._enter(remaining)
-            self._load(parameters, moments)
+            moments = self.optimizer.tensors([self.place[run] for run in remaining])
+            self._select(remaining)
+            self.optimizer.adopt(moments)
         self.going = remaining
 
-    def _living(self, runs: list[int]) -> tuple[list[Tensor], dict[str, Tensor]]:
-        """Weights and moments of some members."""
-        places = [self.members.index(run) for run in runs]
-        return [p.detach()[places] for p in self.model.parameters()], self.optimizer.tensors(places)
-
-    @torch.no_grad()
-    def _load(self, parameters: Sequence[Tensor], moments: dict[str, Tensor]) -> None:
-        for parameter, value in zip(self.model.parameters(), parameters, strict=True):
-            parameter.copy_(value)
-        self.optimizer.adopt(moments)
+    def _select(self, members: list[int]) -> None:
+        """Continue with these runs: model, optimiser and labels of just their size."""
+        # Not to be copied with the model: the next step makes its own.
+        self.model.draws = None
+        self.model = self.model.select([self.place[run] for run in members])
+        self._occupy(members)
 
     @property
     def epochs_settled(self) -> int:
@@ -78,23 +78,20 @@ class Block(ABC):
         return sum(int(done[i]) if i in going else run.training.epochs for i, run in enumerate(self.runs))
 
     @torch.no_grad()
-    def outcomes(self) -> list[Outcome]:
-        """Every run at its best epoch."""
-        for parameter, best in zip(self.full.parameters(), self.best, strict=True):
-            parameter.copy_(best)
-        logits = self.full.eval()(self.x, self.operator).contiguous().cpu()
-        models = self.full.cpu()
+    def outcomes(self) -> Iterator[Outcome]:
+        """Every run at its best epoch, one after the other."""
+        models = with_weights(self._models, self.best).eval()
+        logits = models(self.x, self.operator).contiguous().cpu()
         progress = self.progress
-        return [
-            Outcome(
-                models.one(run),
+        for run in range(len(self.runs)):
+            done = progress.epochs[run]
+            yield Outcome(
+                partial(_single, self.runs[run], self.x.shape[1], self.num_classes, [b[run] for b in self.best]),
                 logits[run],
                 int(progress.best_epoch[run]),
-                progress.loss[run, : progress.epochs[run]].copy(),
-                progress.accuracy[run, : progress.epochs[run]].copy(),
+                progress.loss[run, :done].copy(),
+                progress.accuracy[run, :done].copy(),
             )
-            for run in range(len(self.runs))
-        ]
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """Everything that the next epoch depends on, as tensors and numbers."""
@@ -103,11 +100,12 @@ class Block(ABC):
         tensors |= {"loss": torch.from_numpy(progress.loss), "accuracy": torch.from_numpy(progress.accuracy)}
         tensors |= {"best_epoch": torch.from_numpy(progress.best_epoch), "epochs": torch.from_numpy(progress.epochs)}
         if self.going:
-            parameters, moments = self._living(self.going)
-            tensors |= {f"parameter.{place}": parameter for place, parameter in enumerate(parameters)}
-            tensors |= {f"adam.{name}": tensor for name, tensor in moments.items()}
+            places = [self.place[run] for run in self.going]
+            tensors |= {f"parameter.{i}": p.detach()[places] for i, p in enumerate(self.model.parameters())}
+            tensors |= {f"adam.{name}": tensor for name, tensor in self.optimizer.tensors(places).items()}
         return tensors, {"next_epoch": self.next_epoch, "going": self.going}
 
+    @torch.no_grad()
     def restore(self, tensors: dict[str, Tensor], numbers: dict[str, Any]) -> None:
         """Continue exactly where `state` was taken."""
         self.best = [tensors[f"best.{place}"].to(self.device) for place in range(len(self.best))]
@@ -116,7 +114,17 @@ class Block(ABC):
         progress.best_epoch, progress.epochs = tensors["best_epoch"].numpy(), tensors["epochs"].numpy()
         self.next_epoch = numbers["next_epoch"]
         if numbers["going"]:
-            self._enter(list(numbers["going"]))
-            moments = {name.removeprefix("adam."): t for name, t in tensors.items() if name.startswith("adam.")}
-            self._load([tensors[f"parameter.{place}"] for place in range(len(self.best))], moments)
+            self._select(list(numbers["going"]))
+            for place, parameter in enumerate(self.model.parameters()):
+                parameter.copy_(tensors[f"parameter.{place}"])
+            self.optimizer.adopt({n.removeprefix("adam."): t for n, t in tensors.items() if n.startswith("adam.")})
         self.going = list(numbers["going"])
+
+
+@torch.no_grad()
+def _single(run: Run, features: int, classes: int, weights: Sequence[Tensor]) -> PCNet:
+    """A run's own model, on the CPU, with these weights; θ is filled up where neighbours have a longer one."""
+    model = run.model.build(features, classes)
+    for parameter, value in zip(model.parameters(), weights, strict=True):
+        parameter.copy_(value[tuple(slice(size) for size in parameter.shape)])
+    return model

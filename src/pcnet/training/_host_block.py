@@ -41,4 +41,4 @@ class HostBlock(Block):
     def _remember(self, improved: list[int]) -> None:
         for best, parameter in zip(self.best, self.model.parameters(), strict=True):
             for run in improved:
-                best[run].copy_(parameter[self.members.index(run)])
+                best[run].copy_(parameter[self.place[run]])

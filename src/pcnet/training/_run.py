@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from numbers import Integral
 
 import numpy as np
@@ -56,11 +56,25 @@ class Run:
 class Outcome:
     """A trained run: its model and logits at the best epoch, and its validation history."""
 
-    model: PCNet
+    #: The model, or how to take it out of the block that it was trained in.
+    _model: PCNet | Callable[[], PCNet]
     logits: Tensor
     best_epoch: int
     val_loss: NDArray[np.float64]
     val_accuracy: NDArray[np.float64]
+
+    @property
+    def model(self) -> PCNet:
+        """The run's own model; made when it is first asked for, since of most runs of a search nobody asks."""
+        model = self._model
+        if not isinstance(model, PCNet):
+            model = model()
+            object.__setattr__(self, "_model", model)
+        return model
+
+    def whole(self) -> Outcome:
+        """The outcome with its model made: it needs nothing of the block any more."""
+        return replace(self, _model=self.model)
 
     @property
     def epochs(self) -> int:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import threading
 import time
-from collections import defaultdict
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol, TypeVar, overload
 
 import torch
 
@@ -20,8 +18,11 @@ from pcnet.graph import CSR, Graph, Operator
 from pcnet.training._block import Block
 from pcnet.training._checkpoint import Checkpoint, fingerprint
 from pcnet.training._device_block import DeviceBlock
+from pcnet.training._division import divide
 from pcnet.training._host_block import HostBlock
-from pcnet.training._run import Outcome, Run
+from pcnet.training._run import Outcome, Run, Targets
+
+T = TypeVar("T")
 
 #: Non-zero features plus nodes up to which one worker is faster than two (Texas 15 k: 1.3×; Cora 52 k: 0.7×).
 SMALL = 30_000
@@ -41,6 +42,7 @@ def available_threads() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+@overload
 def train(
     graph: Graph,
     runs: Sequence[Run],
@@ -50,13 +52,44 @@ def train(
     reporter: Reporter | None = None,
     checkpoint: str | Path | None = None,
     resume: bool = False,
-) -> list[Outcome]:
+) -> list[Outcome]: ...
+
+
+@overload
+def train(
+    graph: Graph,
+    runs: Sequence[Run],
+    *,
+    threads: int | None = None,
+    device: torch.device | str = "cpu",
+    reporter: Reporter | None = None,
+    checkpoint: str | Path | None = None,
+    resume: bool = False,
+    collect: Callable[[int, Outcome], T],
+) -> list[T]: ...
+
+
+def train(
+    graph: Graph,
+    runs: Sequence[Run],
+    *,
+    threads: int | None = None,
+    device: torch.device | str = "cpu",
+    reporter: Reporter | None = None,
+    checkpoint: str | Path | None = None,
+    resume: bool = False,
+    collect: Callable[[int, Outcome], Any] | None = None,
+) -> list[Any]:
     """Train every run; outcomes come in the order of the runs.
 
     Runs that allow it are trained side by side in blocks. On the CPU each of `threads` workers takes a block of its
     own and computes it on one core: workers never wait for each other inside a product, so a busy neighbour slows a
     training in proportion and no more. Neither the number of threads nor the division into blocks changes a bit of
     the outcome.
+
+    With `collect`, what it returns for a run's number and outcome takes the outcome's place. It is called as soon as
+    a block is done, one call at a time: of ten thousand runs, no more than a block's logits are in memory together,
+    and no model is made that it does not ask for.
 
     With `checkpoint`, a folder, the state is written there every few seconds; `resume=True` continues from it and ends
     with the same bits as a training that was never disturbed. Test labels are no argument of this function.
@@ -70,7 +103,8 @@ def train(
     num_classes = max(run.targets.num_classes for run in runs)
     for run in runs:
         run.training.check_groups(run.model.groups)
-        _check_targets(run, graph.num_nodes)
+    for targets in {id(run.targets): run.targets for run in runs}.values():
+        _check_targets(targets, graph.num_nodes)
     x = graph.x.to(torch.device(device))
     operators: dict[Hashable, Operator] = {}
     for run in runs:
@@ -78,13 +112,21 @@ def train(
             operators[run.model.batch_key] = run.model.operator(graph, device=device)
     # One worker keeps a GPU busy; a second one could not launch anything while the first records a graph.
     workers = threads if x.device.type == "cpu" else 1
-    plan = _divide(runs, workers)
+    plan = divide(graph, runs, x.device, workers)
     store = Checkpoint(checkpoint) if checkpoint is not None else None
     if store is not None:
         plan = store.plan(fingerprint(x, list(operators.values()), runs), plan, resume)
-    interrupted = threading.Event()
+    interrupted, collecting = threading.Event(), threading.Lock()
 
-    def work(number: int) -> list[Outcome]:
+    def take(index: int, outcome: Outcome) -> Any:
+        if collect is None:
+            return outcome.whole()
+        with collecting:
+            return collect(index, outcome)
+
+    def work(number: int) -> list[Any]:
+        if interrupted.is_set():
+            return []
         members = [runs[index] for index in plan[number]]
         make = DeviceBlock if x.device.type == "cuda" else HostBlock
         block = make(x, operators[members[0].model.batch_key], members, num_classes)
@@ -92,7 +134,9 @@ def train(
             store.load(number, block)
             _report(reporter, block.epochs_settled)
         _train_block(block, number, store, reporter, interrupted)
-        return block.outcomes()
+        if block.going:
+            return []
+        return [take(index, outcome) for index, outcome in zip(plan[number], block.outcomes(), strict=True)]
 
     # The number of threads inside a product is kept for each thread: a worker that did not set it would use all cores.
     with _one_core_each(), ThreadPoolExecutor(workers, initializer=torch.set_num_threads, initargs=(1,)) as pool:
@@ -103,10 +147,11 @@ def train(
                     break
         finally:
             interrupted.set()
-    by_run: dict[int, Outcome] = {}
-    for members, future in zip(plan, futures, strict=True):
-        by_run |= dict(zip(members, future.result(), strict=True))
-    return [by_run[index] for index in range(len(runs))]
+    collected: list[Any] = [None] * len(runs)
+    for members, results in zip(plan, [future.result() for future in futures], strict=True):
+        for index, result in zip(members, results, strict=True):
+            collected[index] = result
+    return collected
 
 
 def _is_worth_sharing(graph: Graph) -> bool:
@@ -139,22 +184,9 @@ def _report(reporter: Reporter | None, epochs: int) -> None:
         reporter.advance(int(epochs))
 
 
-def _divide(runs: Sequence[Run], workers: int) -> list[list[int]]:
-    """Runs that can be trained side by side, divided evenly among the workers."""
-    alike: dict[Hashable, list[int]] = defaultdict(list)
-    for index, run in enumerate(runs):
-        alike[run.model.batch_key].append(index)
-    blocks = []
-    for members in alike.values():
-        parts = min(workers, len(members))
-        bounds = [len(members) * part // parts for part in range(parts + 1)]
-        blocks += [members[start:stop] for start, stop in itertools.pairwise(bounds)]
-    return blocks
-
-
-def _check_targets(run: Run, num_nodes: int) -> None:
+def _check_targets(targets: Targets, num_nodes: int) -> None:
     for name in ("train", "val"):
-        nodes, labels = getattr(run.targets, name), getattr(run.targets, f"{name}_labels")
+        nodes, labels = getattr(targets, name), getattr(targets, f"{name}_labels")
         if len(nodes) == 0:
             raise PcnetError(f"The split has no {name} node; every run needs at least one.")
         if int(nodes.min()) < 0 or int(nodes.max()) >= num_nodes:
@@ -163,9 +195,9 @@ def _check_targets(run: Run, num_nodes: int) -> None:
             )
         if int(labels.min()) < 0:
             raise PcnetError(f"A {name} node of the split has no label; leave unlabelled nodes out of splits.")
-        if int(labels.max()) >= run.targets.num_classes:
+        if int(labels.max()) >= targets.num_classes:
             raise PcnetError(
-                f"A {name} node has class {int(labels.max())}, but there are {run.targets.num_classes} classes."
+                f"A {name} node has class {int(labels.max())}, but there are {targets.num_classes} classes."
             )
 
 
