@@ -17,16 +17,22 @@ from pcnet.cli._run_folder import RunFolder
 from pcnet.cli._versions import versions
 from pcnet.data import load_dataset
 from pcnet.evaluation import Summary
-from pcnet.experiments import Experiment, Result, default_experiment, preset_experiment, run_experiment
+from pcnet.experiments import Experiment, Result, named_experiment, run_experiment
 from pcnet.graph import Graph
 
 
 def train(
-    dataset: Annotated[str, typer.Argument(help="A name from `pcnet data list`.")] = "citeseer",
-    preset: Annotated[
-        str | None, typer.Option(metavar="TABLE", help="The paper's settings: table1, table2 or table3.")
+    dataset: Annotated[
+        str | None, typer.Argument(help="A name from `pcnet data list`.", show_default="citeseer")
     ] = None,
-    runs: Annotated[int, typer.Option(help="Number of runs, each with a split and a seed of its own.")] = 10,
+    preset: Annotated[
+        str | None,
+        typer.Option(metavar="TABLE", help="The paper's settings, table1, table2 or table3; or a .json file of them."),
+    ] = None,
+    runs: Annotated[
+        int | None,
+        typer.Option(help="Number of runs, each with a split and a seed of its own.", show_default="the preset's, 10"),
+    ] = None,
     assignments: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Change a setting, as in --set t=0.5 --set lr.theta=0.01."),
@@ -47,13 +53,14 @@ def train(
     the best validation epoch are kept; test labels are read once, after all training. Settings, split hashes,
     metrics, models and a picture of the learned filter are written to a run folder.
     """
-    experiment = default_experiment(dataset) if preset is None else preset_experiment(dataset, preset)
+    experiment = named_experiment(dataset, preset)
+    runs = len(experiment.seeds) if runs is None else runs
     experiment = experiment.with_overrides(assignments or []).with_runs(runs, seed)
     experiment.training.check_groups(experiment.model.groups)
     check_device(device)
     if json_file not in (None, "-"):
         check_target(json_file)
-    graph = load_dataset(dataset, data)
+    graph = load_dataset(experiment.dataset, data)
     # What is wrong with the model's settings is found out before anything is written.
     experiment.model.build(graph.num_features, graph.num_classes)
     console = Console(stderr=json_file == "-")

@@ -8,9 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
-from pcnet.data import dataset_named
+from pcnet._files import read_json
+from pcnet.data import EMBEDDED, PROTOCOLS, dataset_named
 from pcnet.errors import PcnetError, close_match
 from pcnet.experiments._overrides import override
 from pcnet.nn import PCNetSettings
@@ -90,17 +92,32 @@ def preset_experiment(dataset: str, preset: str = "table2") -> Experiment:
         raise PcnetError(
             f"{preset} has no settings for {name}; it has {', '.join(table)}. Leave out --preset for defaults."
         )
-    entry = table[name]
-    return Experiment(
-        name,
-        preset,
-        entry["protocol"],
-        tuple(entry["seeds"]),
-        PCNetSettings(**entry["model"]),
-        TrainingSettings(**entry["training"]),
-        tuple(entry["paper"]),
-        tuple(entry["rerun"]) if "rerun" in entry else None,
-    )
+    return _experiment(name, preset, table[name])
+
+
+def file_experiment(path: str | Path, dataset: str | None = None) -> Experiment:
+    """An experiment from a file with the keys of an entry of `pcnet.json`, for its own dataset or another.
+
+    `pcnet tune` writes such files; what else they say is not read here.
+    """
+    entry = read_json(path)
+    try:
+        name = dataset_named(dataset or entry["dataset"]).name
+        experiment = _experiment(name, Path(path).stem, {**entry, "paper": None, "rerun": None})
+    except (KeyError, TypeError, AttributeError) as error:
+        raise PcnetError(
+            f"{path} is no preset ({error}); it needs dataset, protocol, seeds, model and training, as best.json of "
+            "`pcnet tune` has them."
+        ) from error
+    if not experiment.seeds or not all(type(seed) is int for seed in experiment.seeds):
+        raise PcnetError(f"{path} is no preset: its seeds must be whole numbers.")
+    return experiment
+
+
+def _experiment(name: str, preset: str, entry: Mapping[str, Any]) -> Experiment:
+    figures = (None if entry.get(key) is None else tuple(entry[key]) for key in ("paper", "rerun"))
+    model, training = PCNetSettings(**entry["model"]), TrainingSettings(**entry["training"])
+    return Experiment(name, preset, entry["protocol"], tuple(entry["seeds"]), model, training, *figures)
 
 
 def default_experiment(dataset: str) -> Experiment:
@@ -111,8 +128,30 @@ def default_experiment(dataset: str) -> Experiment:
     return Experiment(name, "defaults", DEFAULT_PROTOCOL, tuple(range(10)))
 
 
+def protocol_experiment(dataset: str, protocol: str) -> Experiment:
+    """The settings of the table that has the dataset under this protocol, pcnet's defaults where none has."""
+    name = dataset_named(dataset).name
+    if protocol not in PROTOCOLS:
+        hint = close_match(protocol, PROTOCOLS)
+        raise PcnetError(f"There is no split protocol '{protocol}'.{hint} Known: {', '.join(PROTOCOLS)}.")
+    for preset, table in _tables().items():
+        if name in table and table[name]["protocol"] == protocol:
+            return preset_experiment(name, preset)
+    return Experiment(name, "defaults", protocol, tuple(range(10)))
+
+
+def named_experiment(dataset: str | None, preset: str | None) -> Experiment:
+    """What a command is asked for: a table's settings, those of a .json file, or without a preset the default ones."""
+    if preset is not None and preset.endswith(".json"):
+        return file_experiment(preset, dataset)
+    dataset = dataset or EMBEDDED
+    return default_experiment(dataset) if preset is None else preset_experiment(dataset, preset)
+
+
 def _known_preset(preset: str) -> str:
     if preset not in _tables():
         known = ", ".join(_tables())
-        raise PcnetError(f"There is no preset '{preset}'; choose from {known}.{close_match(preset, _tables())}")
+        raise PcnetError(
+            f"There is no preset '{preset}'; choose from {known}, or name a .json file.{close_match(preset, _tables())}"
+        )
     return preset

@@ -44,7 +44,7 @@ def run_experiment(
     resume: bool = False,
 ) -> Result:
     """Split, train and only then score: training is handed no test label."""
-    splits = [_split(graph, experiment.protocol, seed) for seed in experiment.seeds]
+    splits = splits_of(graph, experiment)
     runs = [
         Run(experiment.model, experiment.training, Targets.from_split(split), seed)
         for split, seed in zip(splits, experiment.seeds, strict=True)
@@ -71,10 +71,14 @@ def run_experiment(
     )
 
 
-def _split(graph: Graph, protocol: str, seed: int) -> Split:
-    # Fixed splits are numbered: seed i goes with split i, and starts over when there are more seeds than splits.
-    number = seed % len(graph.fixed_splits) if protocol == FIXED and graph.fixed_splits else seed
-    return make_split(graph, protocol, number)
+def splits_of(graph: Graph, experiment: Experiment) -> list[Split]:
+    """The split of each seed.
+
+    Fixed splits are numbered: seed i goes with split i, and starts over when there are more seeds than splits.
+    """
+    turns = len(graph.fixed_splits) if experiment.protocol == FIXED else 0
+    numbers = [seed % turns if turns else seed for seed in experiment.seeds]
+    return [make_split(graph, experiment.protocol, number) for number in numbers]
 
 
 def _summaries(outcomes: list[Outcome], splits: list[Split], part: str) -> dict[str, Summary]:
