@@ -22,6 +22,7 @@ ROOMS = (
     "training",
     "evaluation",
     "experiments",
+    "tuning",
     "report",
     "estimator",
     "bench",

@@ -15,6 +15,10 @@ TRAIN = """
     dataset --preset --runs --set --seed --threads --device --out --resume --data --json
     KEY=VALUE lr.theta=0.01 table1 table2 table3 citeseer $PCNET_DATA
 """
+TUNE = """
+    dataset --trials --preset --protocol --runs --splits --strategy --sampler --batch --seed --space --set --leak
+    --store --threads --device --data --json halving optuna tpe table3 fixed-48-32-20 best.json
+"""
 
 
 @pytest.mark.parametrize(
@@ -23,6 +27,7 @@ TRAIN = """
         (["--help"], ["Usage: pcnet", "train", "data", "whatever its homophily", "--version"]),
         (["-h"], ["Usage: pcnet"]),
         (["train", "--help"], [*TRAIN.split(), "test labels are read once, after all training", "standard output"]),
+        (["tune", "--help"], [*TUNE.split(), "computed once, at the end", "the same command continues a search"]),
         (["data", "--help"], ["list", "get", "verify", "checksum"]),
         (["data", "list", "--help"], ["--data", "--json"]),
     ],

@@ -13,6 +13,7 @@ from pcnet.cli import _data
 from pcnet.cli._bench import bench
 from pcnet.cli._reproduce import reproduce
 from pcnet.cli._train import train
+from pcnet.cli._tune import tune
 from pcnet.errors import PcnetError
 
 app = typer.Typer(
@@ -26,6 +27,7 @@ app = typer.Typer(
 )
 app.command("train")(train)
 app.command("reproduce")(reproduce)
+app.command("tune")(tune)
 app.command("bench")(bench)
 app.add_typer(_data.app, name="data")
 

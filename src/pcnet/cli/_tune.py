@@ -1,0 +1,128 @@
+"""`pcnet tune`: search for settings, many at a time, and choose by validation alone."""
+
+from __future__ import annotations
+
+import datetime
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from pcnet._files import check_target
+from pcnet.cli._options import DataOption, DeviceOption, JsonOption, ThreadsOption, check_device, emit_json
+from pcnet.cli._tune_report import SearchBar, headline, show
+from pcnet.cli._versions import machine, versions
+from pcnet.data import load_dataset
+from pcnet.errors import PcnetError
+from pcnet.experiments import Experiment, named_experiment, preset_names, protocol_experiment
+from pcnet.tuning import Tuning, published_space, read_space
+from pcnet.tuning import tune as run_search
+
+
+def tune(
+    dataset: Annotated[str, typer.Argument(help="A name from `pcnet data list`.")],
+    trials: Annotated[int, typer.Option(help="Number of settings that are tried.")] = 100,
+    preset: Annotated[
+        str | None,
+        typer.Option(metavar="TABLE", help="Splits and stopping of table1, table2 or table3; or a .json file."),
+    ] = None,
+    protocol: Annotated[
+        str | None, typer.Option(metavar="NAME", help="How nodes are split, as in fixed-48-32-20.")
+    ] = None,
+    runs: Annotated[
+        int | None, typer.Option("--runs", "--splits", help="Splits that a setting is tried on.", show_default="10")
+    ] = None,
+    strategy: Annotated[
+        str | None,
+        typer.Option(help="random; halving, a quarter of the work; or optuna.", show_default="random"),
+    ] = None,
+    sampler: Annotated[
+        str | None, typer.Option(help="What suggests Optuna's trials: tpe, gp or random.", show_default="tpe")
+    ] = None,
+    batch: Annotated[int, typer.Option(help="Trials that Optuna suggests at a time.")] = 32,
+    seed: Annotated[int, typer.Option(help="Of the search: which settings are drawn.")] = 0,
+    space: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Search space as JSON; the paper's by default.")
+    ] = None,
+    assignments: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Fix a setting for all trials, as in --set epochs=500."),
+    ] = None,
+    leak: Annotated[
+        bool, typer.Option("--leak", help="Measure what choosing by test scores would pretend to gain.")
+    ] = False,
+    store: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder of the search; runs/tune-DATASET-PRESET by default.")
+    ] = None,
+    threads: ThreadsOption = None,
+    device: DeviceOption = "cpu",
+    data: DataOption = None,
+    json_file: JsonOption = None,
+) -> None:
+    """Search PCNet's settings and choose by mean validation accuracy.
+
+    Trials are trained side by side, on every split or with halving on as many as they deserve. The test score of the
+    chosen setting is computed once, at the end, and the log in the store says so. Everything is kept in the store:
+    the same command continues a search that was interrupted, and started several times at once it shares the work.
+    The result is a preset, for `pcnet train DATASET --preset STORE/best.json`.
+    """
+    published = _base(dataset, preset, protocol)
+    runs = len(published.seeds) if runs is None else runs
+    experiment = published.with_overrides(assignments or []).with_runs(runs, None)
+    check_device(device)
+    if json_file not in (None, "-"):
+        check_target(json_file)
+    axes = (published_space() if space is None else read_space(space)).fixing(assignments or [], experiment.model)
+    tuning = Tuning(
+        experiment,
+        axes,
+        trials,
+        strategy or ("random" if sampler is None else "optuna"),
+        sampler,
+        batch,
+        seed,
+        leak,
+        published if published.preset in preset_names() else None,
+    )
+    graph = load_dataset(dataset, data)
+    experiment.model.build(graph.num_features, graph.num_classes)
+    folder = store or Path("runs") / f"tune-{experiment.dataset}-{_name(published, preset)}"
+    console = Console(stderr=json_file == "-")
+    provenance = {
+        "command": "pcnet " + " ".join(sys.argv[1:]),
+        "date": datetime.date.today().isoformat(),
+        "machine": machine(device),
+        "device": device,
+        "versions": versions(),
+    }
+    try:
+        console.print(headline(graph, tuning), highlight=False)
+        with SearchBar(tuning) as bar:
+            tuned = run_search(
+                graph, tuning, folder, threads=threads, device=device, watcher=bar, provenance=provenance
+            )
+    except KeyboardInterrupt:
+        typer.echo(f"pcnet: Interrupted; the same command continues the search in {folder}.", err=True)
+        raise typer.Exit(130) from None
+    show(console, tuned, folder)
+    for note in (*graph.notes, *tuned.best["notes"]):
+        console.print(f"note: {note}", style="dim", highlight=False)
+    emit_json(json_file, tuned.best)
+
+
+def _base(dataset: str, preset: str | None, protocol: str | None) -> Experiment:
+    """What the search starts from: splits, and everything that is not searched."""
+    if protocol is None:
+        return named_experiment(dataset, preset)
+    if preset is None:
+        return protocol_experiment(dataset, protocol)
+    experiment = named_experiment(dataset, preset)
+    if experiment.protocol != protocol:
+        raise PcnetError(f"{preset} splits by {experiment.protocol}, not by {protocol}; leave one of the two out.")
+    return experiment
+
+
+def _name(published: Experiment, preset: str | None) -> str:
+    return published.preset if preset is not None else published.protocol

@@ -1,0 +1,146 @@
+"""What a search shows while it works, and at its end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from pcnet.graph import Graph
+from pcnet.tuning import Standing, Tuned, Tuning, reading
+
+#: Trials in the table, and columns of a screen that has room for all their settings.
+TOP, WIDE = 10, 110
+
+
+class SearchBar:
+    """All runs of a search; drawn on standard error, and only where someone is looking."""
+
+    def __init__(self, tuning: Tuning) -> None:
+        console = Console(stderr=True)
+        columns = (
+            TextColumn("searching"),
+            BarColumn(),
+            TextColumn("{task.fields[runs]} of {task.fields[all]} runs{task.fields[best]}"),
+            TimeRemainingColumn(),
+        )
+        self._epochs = tuning.experiment.training.epochs
+        self._runs = tuning.runs
+        self._progress = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+        self._task = self._progress.add_task(
+            "", total=self._epochs * self._runs, runs="0", all=f"{self._runs:,}", best=""
+        )
+
+    def __enter__(self) -> SearchBar:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def advance(self, epochs: int) -> None:
+        self._progress.advance(self._task, epochs)
+        done = self._progress.tasks[0].completed / self._epochs
+        self._progress.update(self._task, runs=f"{min(done, self._runs):,.0f}")
+
+    def known(self, runs: int, best: Standing | None) -> None:
+        words = "" if best is None else f", best validation accuracy {100 * best.accuracy:.2f}"
+        self._progress.update(self._task, completed=runs * self._epochs, runs=f"{runs:,}", best=words)
+
+
+def headline(graph: Graph, tuning: Tuning) -> str:
+    experiment = tuning.experiment
+    strategy = {"random": "random search", "halving": "successive halving"}.get(
+        tuning.strategy, f"Optuna's {tuning.sampler} sampler"
+    )
+    return (
+        f"[bold]Tuning PCNet[/bold] on {experiment.dataset} ({graph.num_nodes:,} nodes, {graph.num_features:,} "
+        f"features, {graph.num_classes} classes): {experiment.preset}, {experiment.protocol}, {tuning.splits} splits, "
+        f"{tuning.trials:,} trials, {strategy}"
+    )
+
+
+def show(console: Console, tuned: Tuned, folder: Path) -> None:
+    """The best trials, the choice, its score, and what to do with it."""
+    best = tuned.best
+    search = best["search"]
+    chosen = _words(tuned.results.values[search["trial"]])
+    console.print(_trials(tuned, console.width))
+    console.print(f"Trial {search['trial']}: " + ", ".join(f"{name} {value}" for name, value in chosen.items()) + ".")
+    console.print(_scores(best))
+    for sentence in reading(best):
+        console.print(sentence, highlight=False)
+    if "leak" in best:
+        console.print(_leak(best), highlight=False)
+    share = search["runs"] / search["runs_of_random_search"]
+    saved = f", {share:.0%} of a search on all splits" if search["runs"] < search["runs_of_random_search"] else ""
+    rate = search["runs"] / search["seconds"] if search["seconds"] else 0.0
+    console.print(
+        f"{search['runs']:,} runs{saved} in {search['seconds']:.1f} s of training ({rate:.1f} runs a second); "
+        f"`pcnet train {best['dataset']} --preset {folder / 'best.json'}` trains the chosen setting.",
+        highlight=False,
+    )
+
+
+def _trials(tuned: Tuned, width: int) -> Table:
+    """The trials that validation ranks first; what stands for several layers only where there is room."""
+    ranking = tuned.results.ranking(len(tuned.best["seeds"]))
+    words = {standing.trial: _words(tuned.results.values[standing.trial]) for standing in ranking[:TOP]}
+    names = [name for name, value in next(iter(words.values())).items() if "/" not in value or width >= WIDE]
+    title = f"The best {len(words)} of {len(ranking):,} trials, by mean validation accuracy"
+    table = Table(box=SIMPLE, title=title, title_justify="left", padding=(0, 1, 0, 0))
+    for column in ("trial", "accuracy", "loss", *names):
+        table.add_column(column, justify="right", no_wrap=True)
+    for standing in ranking[:TOP]:
+        scores = (str(standing.trial), f"{100 * standing.accuracy:.2f}", f"{standing.loss:.4f}")
+        table.add_row(*scores, *(words[standing.trial][name] for name in names))
+    return table
+
+
+def _words(values: Mapping[str, Any]) -> dict[str, str]:
+    """Values as text: lr.first, lr.theta and lr.second under lr; drop_in, drop_hidden and drop_prop under drop."""
+    together: dict[str, list[str]] = {}
+    for name, value in values.items():
+        short = re.split(r"[._]", name)[0]
+        together.setdefault(short, []).append(f"{value:g}" if isinstance(value, float) else str(value))
+    return {name: "/".join(each) for name, each in together.items()}
+
+
+def _scores(best: Mapping[str, Any]) -> Table:
+    caption = "interval: 95 % bootstrap of the mean over splits; std: between splits"
+    table = Table(
+        box=SIMPLE, title="Accuracy in percent", caption=caption, title_justify="left", caption_justify="left"
+    )
+    for column in ("", "mean", "interval", "std"):
+        table.add_column(column, justify="left" if column == "" else "right", no_wrap=True)
+
+    def row(name: str, summary: Mapping[str, Any] | None, style: str | None = None) -> None:
+        if summary is not None:
+            low, high = summary["ci95"]
+            figures = (f"{summary['mean']:.2f}", f"[{low:.2f}, {high:.2f}]", f"{summary['std']:.2f}")
+            table.add_row(name, *figures, style=style)
+
+    row("test, chosen by validation", best["test"])
+    row("validation", best["val"])
+    published = best["published"] or {}
+    row("test, published settings", published.get("test"), "dim")
+    row("test, chosen by test scores", best.get("leak", {}).get("test_selected"), "dim")
+    for name, key in (("paper", "paper"), ("authors' code, rerun", "rerun")):
+        if published.get(key):
+            mean, half = published[key]
+            table.add_row(name, f"{mean:.2f}", f"± {half:.2f}", "", style="dim")
+    return table
+
+
+def _leak(best: Mapping[str, Any]) -> str:
+    leak = best["leak"]
+    return (
+        f"Choosing by test scores instead (trial {leak['test_selected']['trial']} of {leak['trials']:,}) would have "
+        f"reported {leak['test_selected']['mean']:.2f}, {leak['gap']:.2f} points more than choosing by validation."
+    )

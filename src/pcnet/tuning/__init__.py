@@ -1,0 +1,24 @@
+"""Search for settings: by validation alone, many at a time, by any number of workers."""
+
+from pcnet.tuning._optuna import SAMPLERS
+from pcnet.tuning._results import Results, Score, Standing
+from pcnet.tuning._search import Watcher
+from pcnet.tuning._space import Space, published_space, read_space
+from pcnet.tuning._tune import Tuned, reading, tune
+from pcnet.tuning._tuning import STRATEGIES, Tuning
+
+__all__ = [
+    "SAMPLERS",
+    "STRATEGIES",
+    "Results",
+    "Score",
+    "Space",
+    "Standing",
+    "Tuned",
+    "Tuning",
+    "Watcher",
+    "published_space",
+    "read_space",
+    "reading",
+    "tune",
+]

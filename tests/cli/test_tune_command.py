@@ -1,0 +1,172 @@
+"""`pcnet tune`: what it prints, what it writes, what it refuses."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.filterwarnings("ignore::pcnet.PcnetWarning")
+
+#: Small enough for a test on the graph inside the package.
+SMALL = ("--set", "epochs=3", "--set", "hidden=4", "--runs", "2")
+QUICK = ("tune", "citeseer", "--trials", "4", *SMALL)
+
+
+def test_a_search(pcnet, place):
+    code, out, err = pcnet(*QUICK, "--leak", "--json", "result.json", "--store", "store")
+    assert (code, err) == (0, "")
+    result = json.loads((place / "result.json").read_text())
+    assert result == json.loads((place / "store" / "best.json").read_text())
+    assert {"command", "date", "machine", "device", "versions"} <= {*result}
+    assert (result["dataset"], result["protocol"], result["seeds"]) == ("citeseer", "random-60-20-20", [0, 1])
+    assert result["preset"] == "table2, changed"
+    assert result["published"]["paper"] == [81.76, 0.78]
+    assert (result["search"]["trials"], result["search"]["strategy"], result["search"]["seed"]) == (4, "random", 0)
+    assert (result["model"]["hidden"], result["training"]["epochs"], result["training"]["stopping"]) == (4, 3, "window")
+    plain = " ".join(out.split())
+    trial = result["search"]["trial"]
+    assert "Tuning PCNet on citeseer (3,327 nodes, 3,703 features, 6 classes)" in plain
+    assert "2 splits, 4 trials, random search" in plain
+    assert "The best 4 of 4 trials, by mean validation accuracy" in plain
+    assert f"Test labels were read for trial {trial}, after it had been chosen" in plain
+    assert "Because --leak was asked for, test labels were also read for every trial" in plain
+    assert f"would have reported {result['leak']['test_selected']['mean']:.2f}" in plain
+    assert f"{result['leak']['gap']:.2f} points more than choosing by validation" in plain
+    assert "8 runs in " in plain
+    assert "`pcnet train citeseer --preset store/best.json`" in plain
+    for row in ("test, chosen by validation", "test, published settings", "test, chosen by test scores", "paper"):
+        assert row in plain
+
+
+def test_best_is_a_preset_that_gives_the_same_score(pcnet, place):
+    assert pcnet(*QUICK, "--json", "tuned.json").code == 0
+    folder = "runs/tune-citeseer-random-60-20-20"
+    assert pcnet("train", "--preset", f"{folder}/best.json", "--json", "trained.json", "--threads", "2").code == 0
+    tuned, trained = (json.loads((place / name).read_text()) for name in ("tuned.json", "trained.json"))
+    assert trained["test"] == tuned["test"]
+    assert trained["val"] == tuned["val"]
+    assert (trained["dataset"], trained["preset"], trained["runs"]) == ("citeseer", "best", 2)
+    assert (place / "runs" / "citeseer-best").is_dir()
+    # And is where another search can start.
+    best = f"{folder}/best.json"
+    again = pcnet("tune", "citeseer", "--preset", best, "--trials", "1", "--set", "epochs=2", "--json", "again.json")
+    assert again.code == 0
+    assert json.loads((place / "again.json").read_text())["seeds"] == [0, 1]
+
+
+def test_the_same_command_again_shows_the_result(pcnet, place):
+    first = pcnet(*QUICK, "--store", "store", "--json", "a.json")
+    before = {path: path.read_bytes() for path in (place / "store").rglob("*") if path.is_file()}
+    second = pcnet(*QUICK, "--store", "store", "--json", "b.json")
+    assert (place / "a.json").read_bytes() == (place / "b.json").read_bytes()
+    assert second.out == first.out
+    assert {path: path.read_bytes() for path in (place / "store").rglob("*") if path.is_file()} == before
+
+
+def test_halving_says_what_it_saves(pcnet):
+    out = " ".join(pcnet(*QUICK, "--strategy", "halving", "--trials", "6").out.split())
+    assert "successive halving" in out
+    assert "8 runs, 67% of a search on all splits" in out
+    assert "The best 2 of 2 trials" in out
+
+
+def test_optuna(pcnet, place):
+    pytest.importorskip("optuna")
+    code, out, err = pcnet(*QUICK, "--sampler", "tpe", "--batch", "2", "--store", "s", "--json", "r.json")
+    assert (code, err) == (0, "")
+    assert "Optuna's tpe sampler" in " ".join(out.split())
+    assert json.loads((place / "r.json").read_text())["search"]["strategy"] == "optuna"
+    assert (place / "s" / "optuna.journal").is_file()
+
+
+def test_a_space_of_ones_own(pcnet, place):
+    (place / "mine.json").write_text('{"t": [0.25], "lr.first": [0.1, 0.2], "hidden": [3]}')
+    assert (
+        pcnet(
+            "tune", "citeseer", "--space", "mine.json", "--trials", "2", *SMALL[:2], "--runs", "1", "--json", "r.json"
+        ).code
+        == 0
+    )
+    result = json.loads((place / "r.json").read_text())
+    assert result["search"]["space"] == {"t": [0.25], "lr.first": [0.1, 0.2], "hidden": [3]}
+    assert (result["model"]["t"], result["model"]["hidden"]) == (0.25, 3)
+    # What the space leaves open is as published, and that is noted.
+    assert any(note.startswith("Not searched but as published") and "lr.theta" in note for note in result["notes"])
+    assert not any("lr.first" in note for note in result["notes"])
+    assert (result["model"]["K"], result["training"]["lr"]["theta"]) == (4, 0.01)
+
+
+@pytest.mark.slow
+def test_json_on_standard_output_and_nothing_else_there(process):
+    code, out, err = process(*QUICK, "--trials", "2", "--json", "-")
+    assert code == 0
+    assert json.loads(out)["search"]["trials"] == 2
+    assert "by mean validation accuracy" in err
+    assert "Traceback" not in err
+
+
+def test_interrupted_says_how_to_go_on(place):
+    command = [sys.executable, "-m", "pcnet", "tune", "citeseer", "--trials", "500", "--store", "store"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert err.splitlines()[-1] == "pcnet: Interrupted; the same command continues the search in store."
+    assert "Traceback" not in err
+
+
+REFUSED = {
+    "no dataset": ("tune", "Missing argument 'dataset'"),
+    "unknown dataset": ("tune citseer", "Did you mean 'citeseer'?"),
+    "unknown protocol": ("tune citeseer --protocol random-60-20", "Did you mean 'random-60-20-20'?"),
+    "protocol against preset": (
+        "tune citeseer --preset table2 --protocol fixed-48-32-20",
+        "table2 splits by random-60-20-20, not by fixed-48-32-20",
+    ),
+    "no fixed splits": ("tune citeseer --protocol fixed-48-32-20", "citeseer has no fixed splits here"),
+    "unknown preset": ("tune citeseer --preset tabel2", "Did you mean 'table2'?"),
+    "no such preset file": ("tune citeseer --preset none.json", "There is no file none.json"),
+    "no trials": ("tune citeseer --trials 0", "--trials must be at least 1, not 0"),
+    "no runs": ("tune citeseer --runs 0", "--runs must be at least 1, not 0"),
+    "negative seed": ("tune citeseer --seed -1", "--seed must be at least 0, not -1"),
+    "unknown strategy": (
+        "tune citeseer --strategy grid",
+        "There is no strategy 'grid'; choose from random, halving, optuna",
+    ),
+    "sampler of another strategy": ("tune citeseer --strategy halving --sampler tpe", "A sampler belongs to"),
+    "no such space": ("tune citeseer --space none.json", "There is no file none.json"),
+    "a space of nothing": ("tune citeseer --space empty.json", "empty.json is no search space"),
+    "an unknown axis": ("tune citeseer --space typo.json", "Did you mean 'drop_in'?"),
+    "a damaged space": ("tune citeseer --space damaged.json", "Cannot read damaged.json as JSON"),
+    "an unknown setting": ("tune citeseer --set epoch=3", "Did you mean 'epochs'?"),
+    "a fixed setting that cannot be": ("tune citeseer --set drop_in=1", "not a dropout rate"),
+    "no such device": ("tune citeseer --device gpu", "There is no device 'gpu'"),
+    "no threads": ("tune citeseer --threads 0", "threads must be at least 1"),
+    "store is a file": ("tune citeseer --store file", "Cannot write to the folder file"),
+    "store is something else": ("tune citeseer --store full", "is not empty and holds no search"),
+    "json is a folder": ("tune citeseer --json full", "Cannot write full: it is a folder"),
+    "preset is no preset": ("train --preset empty.json", "empty.json is no preset"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused(case, pcnet, place, written):
+    (place / "file").write_text("mine")
+    (place / "full").mkdir()
+    (place / "full" / "something").write_text("mine")
+    (place / "empty.json").write_text("{}")
+    (place / "typo.json").write_text('{"drop": [0.1]}')
+    (place / "damaged.json").write_text("{")
+    before = written()
+    command, words = REFUSED[case]
+    code, _, err = pcnet(*command.split())
+    assert code == 2, err
+    assert err.startswith("pcnet: ")
+    assert len(err.splitlines()) == 1, err
+    assert words in err
+    assert written() == before
