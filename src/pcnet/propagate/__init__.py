@@ -2,6 +2,6 @@
 
 from pcnet.propagate._polynomial import apply_polynomial
 from pcnet.propagate._product import product
-from pcnet.propagate._threads import available_threads
+from pcnet.propagate._threads import available_threads, one_core, threads_setting
 
-__all__ = ["apply_polynomial", "available_threads", "product"]
+__all__ = ["apply_polynomial", "available_threads", "one_core", "product", "threads_setting"]

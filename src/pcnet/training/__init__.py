@@ -1,10 +1,11 @@
 """Runs: how they are optimised, stopped, scored and kept."""
 
+from pcnet.propagate import available_threads
 from pcnet.training._checkpoint import clear_checkpoint
 from pcnet.training._division import largest_block
 from pcnet.training._run import Outcome, Run, Targets
 from pcnet.training._settings import TrainingSettings
-from pcnet.training._train import Reporter, available_threads, train
+from pcnet.training._train import Reporter, train
 
 __all__ = [
     "Outcome",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -14,18 +13,17 @@ from typing import Any, Protocol, TypeVar, overload
 import torch
 
 from pcnet.errors import PcnetError
-from pcnet.graph import CSR, Graph, Operator
+from pcnet.graph import Graph, Operator
 from pcnet.training._block import Block
 from pcnet.training._checkpoint import Checkpoint, fingerprint
 from pcnet.training._device_block import DeviceBlock
 from pcnet.training._division import divide
 from pcnet.training._host_block import HostBlock
 from pcnet.training._run import Outcome, Run, Targets
+from pcnet.training._workers import choose_workers
 
 T = TypeVar("T")
 
-#: Non-zero features plus nodes up to which one worker is faster than two (Texas 15 k: 1.3×; Cora 52 k: 0.7×).
-SMALL = 30_000
 #: Seconds between two checkpoints of a block.
 CHECKPOINT_INTERVAL = 10.0
 
@@ -35,11 +33,6 @@ class Reporter(Protocol):
 
     def advance(self, epochs: int) -> None:
         """So many more epochs of single runs are done, or will not be needed."""
-
-
-def available_threads() -> int:
-    """Processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @overload
@@ -84,8 +77,8 @@ def train(
 
     Runs that allow it are trained side by side in blocks. On the CPU each of `threads` workers takes a block of its
     own and computes it on one core: workers never wait for each other inside a product, so a busy neighbour slows a
-    training in proportion and no more. Neither the number of threads nor the division into blocks changes a bit of
-    the outcome.
+    training in proportion and no more. Where `threads` is None, `PCNET_THREADS` or else a short measurement says how
+    many. Neither the number of threads nor the division into blocks changes a bit of the outcome.
 
     With `collect`, what it returns for a run's number and outcome takes the outcome's place. It is called as soon as
     a block is done, one call at a time: of ten thousand runs, no more than a block's logits are in memory together,
@@ -96,9 +89,7 @@ def train(
     """
     if not runs:
         raise PcnetError("There is nothing to train; give at least one run.")
-    if threads is None:
-        threads = available_threads() if _is_worth_sharing(graph) else 1
-    if threads < 1:
+    if threads is not None and threads < 1:
         raise PcnetError(f"threads must be at least 1, not {threads}.")
     num_classes = max(run.targets.num_classes for run in runs)
     for run in runs:
@@ -111,7 +102,7 @@ def train(
         if run.model.batch_key not in operators:
             operators[run.model.batch_key] = run.model.operator(graph, device=device)
     # One worker keeps a GPU busy; a second one could not launch anything while the first records a graph.
-    workers = threads if x.device.type == "cpu" else 1
+    workers = 1 if x.device.type != "cpu" else threads or choose_workers(x, operators, runs, num_classes)
     plan = divide(graph, runs, x.device, workers)
     store = Checkpoint(checkpoint) if checkpoint is not None else None
     if store is not None:
@@ -152,12 +143,6 @@ def train(
         for index, result in zip(members, results, strict=True):
             collected[index] = result
     return collected
-
-
-def _is_worth_sharing(graph: Graph) -> bool:
-    """Whether a step is long enough for a second worker: on small graphs, handing Python's lock over costs more."""
-    entries = graph.x.nnz if isinstance(graph.x, CSR) else graph.x.numel()
-    return entries + graph.num_nodes > SMALL
 
 
 def _train_block(
