@@ -42,6 +42,33 @@ def test_a_search(pcnet, place):
         assert row in plain
 
 
+def test_a_whole_table(pcnet, place):
+    """Of Table 2, the dataset that is at hand; the others are named. A second command only reads the stores."""
+    command = ("tune", "table2", "--trials", "4", "--leak", *SMALL, "--out", "tables", "--store", "searches")
+    code, out, _ = pcnet(*command, "--json", "rows.json")
+    assert code == 0
+    assert "table2 cora: left out." in out
+    report = json.loads((place / "tables" / "tuned-tables.json").read_text())
+    (cell,) = report["cells"]
+    best = json.loads((place / "searches" / "table2-citeseer" / "best.json").read_text())
+    assert json.loads((place / "rows.json").read_text())["cells"] == report["cells"]
+    for key in ("test", "val", "leak", "published", "split_hashes", "date", "machine"):
+        assert cell[key] == best[key]
+    assert report["command"] == "pcnet " + " ".join([*command, "--json", "rows.json"])
+    page = (place / "tables" / "tuned-tables.md").read_text()
+    (row,) = [line for line in page.splitlines() if "| citeseer |" in line]
+    for value in (best["test"]["mean"], best["leak"]["test_selected"]["mean"], best["leak"]["gap"], 81.76):
+        assert f"| {value:.2f} |" in row
+    journal = (place / "searches" / "table2-citeseer" / "journal.jsonl").read_bytes()
+    assert pcnet(*command).code == 0
+    assert (place / "searches" / "table2-citeseer" / "journal.jsonl").read_bytes() == journal
+
+
+def test_a_table_has_its_own_splits(pcnet, place):
+    code, _, err = pcnet("tune", "table1", "--protocol", "fixed-48-32-20")
+    assert (code, err) == (2, "pcnet: table1 has its own splits; leave out --preset and --protocol.\n")
+
+
 def test_best_is_a_preset_that_gives_the_same_score(pcnet, place):
     assert pcnet(*QUICK, "--json", "tuned.json").code == 0
     folder = "runs/tune-citeseer-random-60-20-20"

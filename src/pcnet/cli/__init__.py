@@ -11,6 +11,7 @@ import typer
 import pcnet
 from pcnet.cli import _data
 from pcnet.cli._bench import bench
+from pcnet.cli._options import Interrupted
 from pcnet.cli._reproduce import reproduce
 from pcnet.cli._train import train
 from pcnet.cli._tune import tune
@@ -50,6 +51,8 @@ def main() -> None:
         _fail(str(error), 2)
     except MemoryError:
         _fail("There is not enough memory for that; take fewer runs, epochs or hidden units.", 2)
+    except Interrupted as error:
+        _fail(str(error), 130)
     except (KeyboardInterrupt, typer.Abort):
         _fail("Interrupted.", 130)
     except BrokenPipeError:
@@ -63,7 +66,8 @@ def main() -> None:
             raise
         _fail(wording(), 2)  # empty where the help was shown instead
     else:
-        sys.exit(code or 0)
+        # Typer makes a Ctrl-C that nobody caught a code of 130, without a word.
+        _fail("Interrupted." if code == 130 else "", code or 0)
 
 
 def _fail(sentence: str, code: int) -> None:

@@ -50,3 +50,7 @@ def check_device(device: str) -> None:
         raise PcnetError(f"pcnet does not run on '{kind.type}'; use cpu or cuda.")
     if kind.type == "cuda" and not torch.cuda.is_available():
         raise PcnetError("This machine has no CUDA device that torch can use; leave out --device or say cpu.")
+
+
+class Interrupted(Exception):  # noqa: N818
+    """Ctrl-C, with a sentence on how to go on."""

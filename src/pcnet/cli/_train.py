@@ -11,7 +11,15 @@ from rich.console import Console
 from rich.table import Table
 
 from pcnet._files import check_target
-from pcnet.cli._options import DataOption, DeviceOption, JsonOption, ThreadsOption, check_device, emit_json
+from pcnet.cli._options import (
+    DataOption,
+    DeviceOption,
+    Interrupted,
+    JsonOption,
+    ThreadsOption,
+    check_device,
+    emit_json,
+)
 from pcnet.cli._progress import Bar
 from pcnet.cli._run_folder import RunFolder
 from pcnet.cli._versions import versions
@@ -78,8 +86,8 @@ def train(
                 resume=resume,
             )
     except KeyboardInterrupt:
-        typer.echo(f"pcnet: Interrupted; the same command with --resume --out {folder.path} continues it.", err=True)
-        raise typer.Exit(130) from None
+        resume_with = f"the same command with --resume --out {folder.path} continues it"
+        raise Interrupted(f"Interrupted; {resume_with}.") from None
     except BaseException:
         folder.discard()
         raise

@@ -11,18 +11,30 @@ import typer
 from rich.console import Console
 
 from pcnet._files import check_target
-from pcnet.cli._options import DataOption, DeviceOption, JsonOption, ThreadsOption, check_device, emit_json
+from pcnet.cli._options import (
+    DataOption,
+    DeviceOption,
+    Interrupted,
+    JsonOption,
+    ThreadsOption,
+    check_device,
+    emit_json,
+)
 from pcnet.cli._tune_report import SearchBar, headline, show
+from pcnet.cli._tuned_tables import rich_table, write_tables
 from pcnet.cli._versions import machine, versions
 from pcnet.data import load_dataset
 from pcnet.errors import PcnetError
-from pcnet.experiments import Experiment, named_experiment, preset_names, protocol_experiment
-from pcnet.tuning import Tuning, published_space, read_space
+from pcnet.experiments import Experiment, named_experiment, preset_datasets, preset_names, protocol_experiment
+from pcnet.tuning import Tuned, Tuning, published_space, read_space
 from pcnet.tuning import tune as run_search
 
 
 def tune(
-    dataset: Annotated[str, typer.Argument(help="A name from `pcnet data list`.")],
+    dataset: Annotated[
+        str,
+        typer.Argument(help="A name from `pcnet data list`; or table1, table2, table3 or all: every dataset there."),
+    ],
     trials: Annotated[int, typer.Option(help="Number of settings that are tried.")] = 100,
     preset: Annotated[
         str | None,
@@ -56,6 +68,9 @@ def tune(
     store: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder of the search; runs/tune-DATASET-PRESET by default.")
     ] = None,
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="Of whole tables: folder for tuned-tables.json and .md.")
+    ] = Path("results"),
     threads: ThreadsOption = None,
     device: DeviceOption = "cpu",
     data: DataOption = None,
@@ -68,48 +83,75 @@ def tune(
     the same command continues a search that was interrupted, and started several times at once it shares the work.
     The result is a preset, for `pcnet train DATASET --preset STORE/best.json`.
     """
-    published = _base(dataset, preset, protocol)
-    runs = len(published.seeds) if runs is None else runs
-    experiment = published.with_overrides(assignments or []).with_runs(runs, None)
     check_device(device)
     if json_file not in (None, "-"):
         check_target(json_file)
-    axes = (published_space() if space is None else read_space(space)).fixing(assignments or [], experiment.model)
-    tuning = Tuning(
-        experiment,
-        axes,
-        trials,
-        strategy or ("random" if sampler is None else "optuna"),
-        sampler,
-        batch,
-        seed,
-        leak,
-        published if published.preset in preset_names() else None,
-    )
-    graph = load_dataset(dataset, data)
-    experiment.model.build(graph.num_features, graph.num_classes)
-    folder = store or Path("runs") / f"tune-{experiment.dataset}-{_name(published, preset)}"
     console = Console(stderr=json_file == "-")
-    provenance = {
-        "command": "pcnet " + " ".join(sys.argv[1:]),
-        "date": datetime.date.today().isoformat(),
-        "machine": machine(device),
-        "device": device,
-        "versions": versions(),
-    }
-    try:
-        console.print(headline(graph, tuning), highlight=False)
-        with SearchBar(tuning) as bar:
-            tuned = run_search(
-                graph, tuning, folder, threads=threads, device=device, watcher=bar, provenance=provenance
-            )
-    except KeyboardInterrupt:
-        typer.echo(f"pcnet: Interrupted; the same command continues the search in {folder}.", err=True)
-        raise typer.Exit(130) from None
-    show(console, tuned, folder)
-    for note in (*graph.notes, *tuned.best["notes"]):
-        console.print(f"note: {note}", style="dim", highlight=False)
-    emit_json(json_file, tuned.best)
+
+    def search(dataset: str, preset: str | None, store: Path | None) -> Tuned:
+        published = _base(dataset, preset, protocol)
+        count = len(published.seeds) if runs is None else runs
+        experiment = published.with_overrides(assignments or []).with_runs(count, None)
+        axes = (published_space() if space is None else read_space(space)).fixing(assignments or [], experiment.model)
+        tuning = Tuning(
+            experiment,
+            axes,
+            trials,
+            strategy or ("random" if sampler is None else "optuna"),
+            sampler,
+            batch,
+            seed,
+            leak,
+            published if published.preset in preset_names() else None,
+        )
+        graph = load_dataset(dataset, data)
+        experiment.model.build(graph.num_features, graph.num_classes)
+        folder = store or Path("runs") / f"tune-{experiment.dataset}-{_name(published, preset)}"
+        provenance = {
+            "command": _command(),
+            "date": datetime.date.today().isoformat(),
+            "machine": machine(device),
+            "device": device,
+            "versions": versions(),
+        }
+        try:
+            console.print(headline(graph, tuning), highlight=False)
+            with SearchBar(tuning) as bar:
+                tuned = run_search(
+                    graph, tuning, folder, threads=threads, device=device, watcher=bar, provenance=provenance
+                )
+        except KeyboardInterrupt:
+            raise Interrupted(f"Interrupted; the same command continues the search in {folder}.") from None
+        show(console, tuned, folder)
+        for note in (*graph.notes, *tuned.best["notes"]):
+            console.print(f"note: {note}", style="dim", highlight=False)
+        return tuned
+
+    tables = preset_names() if dataset == "all" else (dataset,)
+    if not set(tables) <= set(preset_names()):
+        emit_json(json_file, search(dataset, preset, store).best)
+        return
+    if preset is not None or protocol is not None:
+        raise PcnetError(f"{dataset} has its own splits; leave out --preset and --protocol.")
+    bests = []
+    for table in tables:
+        for name in preset_datasets(table):
+            folder = store or Path("runs") / "tune"
+            try:
+                load_dataset(name, data)
+            except PcnetError as error:
+                console.print(f"{table} {name}: left out. {error}", style="dim", highlight=False)
+                continue
+            bests.append(search(name, table, folder / f"{table}-{name}").best)
+    if not bests:
+        raise PcnetError("No dataset of these tables was found; name a folder with --data.")
+    rows = write_tables(out, bests, _command())
+    console.print(rich_table(rows))
+    emit_json(json_file, {"cells": rows})
+
+
+def _command() -> str:
+    return "pcnet " + " ".join(sys.argv[1:])
 
 
 def _base(dataset: str, preset: str | None, protocol: str | None) -> Experiment:

@@ -61,7 +61,8 @@ class RunModule(nn.Module):
     def _take(self: Module, which: int | list[int], runs: int | None) -> Module:
         if self.runs is None:
             raise PcnetError("This module is a single run already.")
-        taken = copy.deepcopy(self)
+        # Everything but the parameters, of which some are taken: a copy of all would need their memory once more.
+        taken = copy.deepcopy(self, {id(parameter): parameter for parameter in self.parameters()})
         indices = [which] if isinstance(which, int) else which
         for index in indices:
             if not 0 <= index < self.runs:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,12 @@ def charlier_matrix(K: int, N: int, t: float) -> FloatArray:
     Returns:
         An (N+1) × (K+1) matrix.
     """
-    K, N, t = whole_number("K", K), whole_number("N", N), finite_number("t", t)
+    return _charlier_matrix(whole_number("K", K), whole_number("N", N), finite_number("t", t)).copy()
+
+
+@lru_cache(maxsize=1024)
+def _charlier_matrix(K: int, N: int, t: float) -> FloatArray:
+    # A search builds thousands of filters of a few hundred kinds.
     matrix = charlier_series(N, np.arange(K + 1), t)
     matrix[:, 0] = 0.0
     matrix[0, 0] = 1.0

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from pcnet.graph import CSR
+from pcnet.propagate._pages import in_large_pages
 from pcnet.propagate._plan import Plan, Plans
 from pcnet.propagate._sweep import BAG, Step, bag_sums, column_sums, following_term, sweep
 from pcnet.propagate._threads import Each, one_core, team
@@ -62,10 +63,10 @@ def sweep_by(
     against: Tensor | None = None,
 ) -> tuple[Tensor, Tensor | None]:
     """`sweep` with the columns and threads of a plan, over these parts of the rows."""
-    tiles, total = plan.tiles(x.shape[1]), torch.empty_like(x)
+    tiles, total = plan.tiles(x.shape[1]), in_large_pages(torch.empty_like(x))
     dots: list[Tensor] = []
     whole = parts[0].rows.stop == len(x)
-    room = [] if whole else [x.new_empty(len(x) * tiles[0].stop) for _ in range(2)]
+    room = [] if whole else [in_large_pages(x.new_empty(len(x) * tiles[0].stop)) for _ in range(2)]
     with team(plan.threads) as each:
         for columns in tiles:
             own = partial(_of, columns)
@@ -88,7 +89,7 @@ def _of(columns: slice, value: Any) -> Any:
 class _Tile:
     """Some columns, swept part by part: what a product has written is scaled and added while it is in the cache.
 
-    A step can have several parts in hand at a time. Two blocks are alive beside x and the sum, for any N.
+    Several parts can be in hand at a time. Two blocks are alive beside x and the sum, for any N.
     """
 
     def __init__(self, x: Tensor, total: Tensor, against: Tensor | None, room: Sequence[Tensor]) -> None:
@@ -97,43 +98,48 @@ class _Tile:
         # Rows are gathered from columns that lie together.
         self.current = x if x.is_contiguous() else self.free.pop()
         self.previous = self.following = self.current
-        self.sums = None if against is None else x.new_empty(-(-len(x) // BAG), x.shape[1])
+        #: Sums over bags of rows for ⟨against, P_n(M) x⟩, n even and odd.
+        self.sums = x.new_empty(2, 0 if against is None else -(-len(x) // BAG), x.shape[1])
 
     def sweep(
         self, each: Each, parts: Sequence[Part], coefficients: Tensor, recurrence: Sequence[Step]
     ) -> Tensor | None:
         """Write Σ_n c_n P_n(M) x; returns ⟨against, P_n(M) x⟩ for every n."""
-        first, *scales = coefficients.unbind()
-        each(partial(self._begin, first), parts)
-        dots = [] if self.sums is None else [column_sums(self.sums)]
-        for step, scale in zip(recurrence, scales, strict=True):
+        if self.current is not self.x:
+            each(self._copy, parts)
+        terms = list(enumerate(zip([None, *recurrence], coefficients.unbind(), strict=True)))
+        dots = []
+        # The term of x itself comes along with the first that is computed.
+        for together in [terms[:2], *([term] for term in terms[2:])]:
+            last = together[-1][0] == len(recurrence)
             # P_{n−1} is not needed any more once P_{n+1} is there: its memory is used for it, row by row.
-            self.following = self.free.pop() if self.free else self.previous
-            each(partial(self._advance, step, scale), parts)
-            if self.sums is not None:
-                dots.append(column_sums(self.sums))
+            self.following = self.current if last else self.free.pop() if self.free else self.previous
+            each(partial(self._compute, together), parts)
             self.previous, self.current = self.current, self.following
+            if self.against is not None:
+                dots += [column_sums(self.sums[n % 2]) for n, _ in together]
         return torch.stack(dots) if dots else None
 
-    def _begin(self, scale: Tensor, part: Part) -> None:
-        term = self.x[part.rows]
-        if self.current is not self.x:
-            term = self.current[part.rows].copy_(term)
-        torch.mul(term, scale, out=self.total[part.rows])
-        self._note(part.rows, term)
+    def _copy(self, part: Part) -> None:
+        self.current[part.rows] = self.x[part.rows]
 
-    def _advance(self, step: Step, scale: Tensor, part: Part) -> None:
+    def _compute(self, terms: Sequence[tuple[int, tuple[Step | None, Tensor]]], part: Part) -> None:
+        """The rows of one part of one term or two, and what they add to the sums."""
         matrix, rows = part
-        term = following_term(step, matrix, self.current, self.current[rows], self.previous[rows])
-        self.total[rows].addcmul_(term, scale)
-        self._note(rows, term)
-        self.following[rows] = term
-
-    def _note(self, rows: slice, term: Tensor) -> None:
-        """Parts begin with a bag: their sums are those of the whole."""
-        if self.against is not None and self.sums is not None:
-            sums = bag_sums(self.against[rows] * term)
-            self.sums[rows.start // BAG :][: len(sums)] = sums
+        total, current = self.total[rows], self.current[rows]
+        for n, (step, scale) in terms:
+            if step is None:
+                term = current
+                torch.mul(term, scale, out=total)
+            else:
+                term = following_term(step, matrix, self.current, current, self.previous[rows])
+                total.addcmul_(term, scale)
+            if self.against is not None:
+                # Parts begin with a bag: their sums are those of the whole.
+                sums = bag_sums(self.against[rows] * term)
+                self.sums[n % 2, rows.start // BAG :][: len(sums)] = sums
+        if self.following is not self.current:
+            self.following[rows] = term
 
 
 def cut(matrix: CSR, plan: Plan, width: int) -> list[Part]:
@@ -152,7 +158,7 @@ def cut(matrix: CSR, plan: Plan, width: int) -> list[Part]:
 
 
 def _seconds_of_a_column(matrix: CSR, x: Tensor, plan: Plan) -> float:
-    """Time of a step by a plan, the best of a few rounds, over as many parts as gather enough to be timed."""
+    """Time of two steps by a plan, the best of a few rounds, over as many parts as gather enough to be timed."""
     columns, plan = plan.tiles(x.shape[1])[0].stop, Plan(plan.threads)
     # The numbers make no difference, only where they lie: the same memory, as if there were fewer columns.
     window = x.view(-1)[: len(x) * columns].view(len(x), columns)
@@ -162,6 +168,6 @@ def _seconds_of_a_column(matrix: CSR, x: Tensor, plan: Plan) -> float:
     taken = []
     for _ in range(ROUNDS):
         start = time.perf_counter()
-        sweep_by(plan, sample, window, x.new_ones(2, 1), [(1.0, -1.0, 0.0)])
+        sweep_by(plan, sample, window, x.new_ones(3, 1), [(1.0, -1.0, 0.0)] * 2)
         taken.append(time.perf_counter() - start)
     return min(taken) / len(sample) * len(parts) / columns
