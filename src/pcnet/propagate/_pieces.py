@@ -11,7 +11,6 @@ import torch
 from torch import Tensor
 
 from pcnet.graph import CSR
-from pcnet.propagate._pages import in_large_pages
 from pcnet.propagate._plan import Plan, Plans
 from pcnet.propagate._sweep import BAG, Step, bag_sums, column_sums, following_term, sweep
 from pcnet.propagate._threads import Each, one_core, team
@@ -63,10 +62,10 @@ def sweep_by(
     against: Tensor | None = None,
 ) -> tuple[Tensor, Tensor | None]:
     """`sweep` with the columns and threads of a plan, over these parts of the rows."""
-    tiles, total = plan.tiles(x.shape[1]), in_large_pages(torch.empty_like(x))
+    tiles, total = plan.tiles(x.shape[1]), torch.empty_like(x)
     dots: list[Tensor] = []
     whole = parts[0].rows.stop == len(x)
-    room = [] if whole else [in_large_pages(x.new_empty(len(x) * tiles[0].stop)) for _ in range(2)]
+    room = [] if whole else [x.new_empty(len(x) * tiles[0].stop) for _ in range(2)]
     with team(plan.threads) as each:
         for columns in tiles:
             own = partial(_of, columns)
