@@ -12,14 +12,20 @@ from torch import Tensor
 
 from pcnet.graph import CSR, Operator
 from pcnet.polynomial import Chebyshev, Jacobi, Powers
-from pcnet.propagate import _pieces, apply_polynomial
-from pcnet.propagate._pieces import Part, cut, planned_sweep, sweep_by
+from pcnet.propagate import _parts, _pieces, _plan, apply_polynomial
+from pcnet.propagate._parts import cut, sweep_in_parts
+from pcnet.propagate._pieces import planned_sweep, sweep_by
 from pcnet.propagate._plan import Plan
 from pcnet.propagate._polynomial import _recurrence
 from pcnet.propagate._sweep import BAG, column_sums, sweep
 
 JACOBI = Jacobi(1.0, 0.0)
-PLANS = [Plan(threads, columns) for threads in (1, 2, 3) for columns in (None, 16, 32)]
+PLANS = [
+    Plan(share, columns, threads)
+    for share in ("columns", "rows")
+    for columns in (None, 16, 32)
+    for threads in (1, 2, 3)
+]
 
 
 def matrix(rows: int, density: float, seed: int, dtype: torch.dtype = torch.float32) -> CSR:
@@ -52,7 +58,7 @@ def same(one: tuple[Tensor, Tensor | None], other: tuple[Tensor, Tensor | None])
     return torch.equal(z, w) and (dots is products is None or torch.equal(dots, products))
 
 
-@settings(max_examples=150)
+@settings(max_examples=300)
 @given(
     st.sampled_from([1, 2, BAG - 1, BAG, BAG + 1, 2 * BAG, 300, 700]),
     st.sampled_from([1, 3, 16, 17, 40, 70]),
@@ -68,37 +74,32 @@ def test_every_plan_has_the_same_bits(rows, width, order, basis, density, plan, 
     M = matrix(rows, density, seed)
     arguments, against = problem(rows, width, order, basis, shared, seed)
     against = against if gradient else None
-    expected = sweep(M, *arguments, against)
-    # With two threads even a small matrix is cut; its parts are then those of any plan.
-    for parts in (cut(M, plan, width), cut(M, Plan(2), width)):
-        assert same(sweep_by(plan, parts, *arguments, against), expected)
+    assert same(sweep_by(plan, M, *arguments, against), sweep(M, *arguments, against))
 
 
-@pytest.mark.parametrize("part_bytes", [1, 2**14, 2**17])
-@pytest.mark.parametrize("plan", PLANS, ids=str)
-def test_no_size_of_parts_changes_a_bit(part_bytes, plan, monkeypatch):
-    monkeypatch.setattr(_pieces, "PART", part_bytes)
-    monkeypatch.setattr(_pieces, "FEW", 0)
+@pytest.mark.parametrize("part_bytes", [1, 2**14, 2**17, 2**20])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_no_size_of_parts_changes_a_bit(part_bytes, threads, monkeypatch):
+    monkeypatch.setattr(_parts, "PART", part_bytes)
     M = matrix(1500, 0.01, 1)
     arguments, against = problem(1500, 40, 3, "Chebyshev", False, 1)
-    parts = cut(M, plan, 40)
+    parts = cut(M, 40, threads)
     assert len(parts) > 1
-    assert same(sweep_by(plan, parts, *arguments, against), sweep(M, *arguments, against))
+    assert same(sweep_in_parts(threads, parts, *arguments, against), sweep(M, *arguments, against))
 
 
 def test_parts_are_the_matrix():
     M = matrix(1000, 0.01, 2)
-    parts = cut(M, Plan(2), 8)
+    parts = cut(M, 8, 2)
     assert torch.equal(torch.cat([part.matrix.to_dense() for part in parts]), M.to_dense())
     assert [part.rows.start for part in parts] == list(range(0, 1000, BAG))
     assert parts[-1].rows.stop == 1000
-    assert cut(M, Plan(), 8) == [Part(M, slice(0, 1000))]
 
 
 @pytest.mark.parametrize("width", [0, 1, 33])
 @pytest.mark.parametrize("columns", [None, 16, 256])
 def test_tiles_are_all_columns(width, columns):
-    tiles = Plan(1, columns).tiles(width)
+    tiles = Plan("columns", columns).tiles(width)
     assert [column for tile in tiles for column in range(width)[tile]] == list(range(width))
     assert all(tile.start % 16 == 0 for tile in tiles)
 
@@ -107,8 +108,9 @@ def test_tiles_are_all_columns(width, columns):
 @pytest.mark.parametrize("width", [1, 5, 300])
 def test_whatever_is_chosen(threads, width, monkeypatch):
     """The choice itself, timed, for a sweep that is declared large."""
-    monkeypatch.setattr(_pieces, "LARGE_BLOCK", -1)
+    monkeypatch.setattr(_pieces, "SMALL", 0)
     monkeypatch.setattr(_pieces, "SAMPLE", 2**12)
+    monkeypatch.setattr(_plan, "SHARED", 0)
     M = matrix(400, 0.02, 3)
     arguments, against = problem(400, width, 2, "powers", True, 3)
     expected = sweep(M, *arguments, against)
@@ -135,15 +137,16 @@ def test_threads_and_the_modes_of_torch(mode):
     arguments, _ = problem(700, 20, 3, "Jacobi", False, 4)
     with mode():
         x = arguments[0].clone()
-        assert same(sweep_by(Plan(2), cut(M, Plan(2), 20), x, *arguments[1:]), sweep(M, *arguments))
+        for share in ("columns", "rows"):
+            assert same(sweep_by(Plan(share, 16, 2), M, x, *arguments[1:]), sweep(M, *arguments))
 
 
+@pytest.mark.parametrize("share", ["columns", "rows"])
 @pytest.mark.parametrize("direction", ["symmetrise", "keep"])
-def test_gradients_of_a_sweep_in_pieces(direction, monkeypatch):
+def test_gradients_of_a_sweep_in_pieces(direction, share, monkeypatch):
     """In single precision in pieces, against double precision in one."""
-    monkeypatch.setattr(_pieces, "LARGE_BLOCK", -1)
-    monkeypatch.setattr(_pieces, "FEW", 0)
-    monkeypatch.setattr(_pieces.PLANS, "find", lambda *_: Plan(2, 16))
+    monkeypatch.setattr(_pieces, "SMALL", 0)
+    monkeypatch.setattr(_pieces.PLANS, "find", lambda *_: Plan(share, 16, 2))
     generator = torch.Generator().manual_seed(0)
     edges = torch.randint(500, (2, 3000), generator=generator)
     if direction == "symmetrise":
@@ -162,7 +165,7 @@ def test_gradients_of_a_sweep_in_pieces(direction, monkeypatch):
 
 def test_double_precision_is_one_piece(monkeypatch):
     """Where rounding would depend on the pieces."""
-    monkeypatch.setattr(_pieces, "LARGE_BLOCK", -1)
+    monkeypatch.setattr(_pieces, "SMALL", 0)
     monkeypatch.setattr(_pieces, "sweep_by", None)
     M = matrix(50, 0.1, 5, torch.float64)
     x, c = torch.randn(50, 3, dtype=torch.float64), torch.randn(3, 1, dtype=torch.float64)

@@ -8,79 +8,92 @@ import pytest
 import torch
 
 from pcnet.errors import PcnetError
-from pcnet.propagate import available_threads
-from pcnet.propagate._plan import CLEARLY, TILES, Plan, Plans
-from pcnet.propagate._threads import one_core, team
+from pcnet.propagate import _plan, available_threads, one_core, threads_setting
+from pcnet.propagate._plan import CLEARLY, LINE, PIECE, WIDE, Plan, Plans, alone
+from pcnet.propagate._threads import team
 
 
-class Times(dict):
-    """Seconds of a column by plan, and the plans that were asked for."""
+class Times:
+    """Seconds of a column by what is shared, less with every thread; and the plans that were asked for."""
 
-    def __init__(self, columns: dict[int | None, float], by_thread: float = 1.0) -> None:
-        self.columns, self.by_thread, self.asked = columns, by_thread, []
+    def __init__(self, columns: float = 1.0, rows: float = 1.0, *, gain: float = 1.0) -> None:
+        self.seconds, self.gain = {"columns": columns, "rows": rows}, gain
+        self.asked: list[Plan] = []
 
     def __call__(self, plan: Plan) -> float:
         self.asked.append(plan)
-        return self.columns.get(plan.columns, 1.0) / plan.threads**self.by_thread
+        return self.seconds[plan.share] / plan.threads**self.gain
+
+
+#: Rows, entries and columns of a sweep that is worth sharing.
+LARGE = (10_000, 10**7, 100)
 
 
 @pytest.fixture(autouse=True)
-def no_setting(monkeypatch):
-    monkeypatch.delenv("PCNET_THREADS", raising=False)
-
-
-@pytest.fixture
 def four(monkeypatch):
-    monkeypatch.setattr("pcnet.propagate._plan.available_threads", lambda: 4)
+    """A machine with four processors, and a user who has said nothing."""
+    monkeypatch.delenv("PCNET_THREADS", raising=False)
+    monkeypatch.setattr(_plan, "available_threads", lambda: threads_setting() or 4)
 
 
-def test_the_quickest_columns_and_threads(four):
-    assert Plans().find(10, 100, 64, 4, Times({16: 0.9, 32: 0.5})) == Plan(4, 32)
+@pytest.mark.parametrize(("columns", "rows", "share"), [(1.0, 2.0, "columns"), (2.0, 1.0, "rows")])
+def test_the_quickest_is_chosen(columns, rows, share):
+    plan = Plans().find(*LARGE, 4, Times(columns, rows))
+    assert (plan.share, plan.threads) == (share, 4)
 
 
-def test_a_simpler_plan_unless_another_is_clearly_quicker(four):
-    times = Times({16: 1.01 * CLEARLY, 32: 1.01 * CLEARLY}, by_thread=0.1)
-    assert Plans().find(10, 100, 64, 4, times) == Plan(1, None)
+def test_one_thread_unless_more_are_clearly_quicker():
+    assert Plans().find(*LARGE, 4, Times(1.0, 1.01 * CLEARLY, gain=0.0)) == alone(10_000, 100)
+    assert Plans().find(*LARGE, 4, Times(gain=-1.0)) == alone(10_000, 100)
 
 
-def test_threads_that_do_not_pay_are_not_used(four):
-    assert Plans().find(10, 100, 8, 4, Times({}, by_thread=-1.0)) == Plan(1, None)
+def test_no_more_threads_than_processors():
+    times = Times()
+    assert Plans().find(*LARGE, 64, times).threads == 4
+    assert {plan.threads for plan in times.asked} == {1, 2, 4}
 
 
-def test_a_worker_with_one_thread_keeps_to_it(four):
-    assert Plans().find(10, 100, 64, 1, Times({32: 0.1})) == Plan(1, 32)
+@pytest.mark.parametrize(("sizes", "threads"), [(LARGE, 1), ((10_000, 50_000, 100), 4)])
+def test_nothing_is_measured_for_one_thread_or_short_products(sizes, threads):
+    times = Times()
+    assert Plans().find(*sizes, threads, times) == alone(10_000, 100)
+    assert times.asked == []
 
 
-def test_no_more_threads_than_processors(four):
-    assert Plans().find(10, 100, 64, 64, Times({})).threads == 4
-
-
-def test_very_many_columns_are_never_taken_at_once():
-    times = Times({None: 0.01})
-    assert Plans().find(10, 100, 1000, 1, times).columns == TILES[0]
-    assert all(plan.columns is not None for plan in times.asked)
-
-
-def test_measured_once_for_a_matrix_and_about_as_many_columns(four):
-    plans, times = Plans(), Times({})
-    first = plans.find(10, 100, 100, 4, times)
+def test_measured_once_for_a_matrix_and_about_as_many_columns():
+    plans, times = Plans(), Times()
+    first = plans.find(*LARGE, 4, times)
     asked = len(times.asked)
     # Runs that stop leave the others, and so their columns.
-    assert all(plans.find(10, 100, width, 4, times) == first for width in range(64, 128))
+    assert all(plans.find(*LARGE[:2], width, 4, times) == first for width in range(64, 128))
     assert len(times.asked) == asked > 0
-    plans.find(11, 100, 100, 4, times)
+    plans.find(LARGE[0] + 1, *LARGE[1:], 4, times)
     assert len(times.asked) == 2 * asked
 
 
-def test_the_setting_prevails(four, monkeypatch):
-    monkeypatch.undo()
+@pytest.mark.parametrize("rows", [1, 183, 2708, 20_000, 10**5, 5 * 10**5, 10**7])
+@pytest.mark.parametrize("width", [1, 64, 1000])
+def test_pieces_fit(rows, width):
+    """One thread's columns are lines of the cache and no larger than a piece; a huge graph is cut by rows."""
+    plan = alone(rows, width)
+    tile = plan.tiles(width)[0].stop
+    assert plan.threads == 1
+    if plan.share == "columns":
+        assert plan.columns % LINE == 0
+        assert 4 * rows * tile <= max(PIECE, 4 * rows * LINE)
+    else:
+        assert 4 * rows * LINE > PIECE
+        assert tile <= 2 * WIDE
+
+
+def test_the_setting_prevails(monkeypatch):
     monkeypatch.setenv("PCNET_THREADS", "3")
     assert available_threads() == 3
-    times = Times({}, by_thread=-1.0)
-    assert Plans().find(10, 100, 8, 8, times) == Plan(3, None)
-    assert times.asked == []
-    # What torch is told is kept as well: a worker has one core.
-    assert Plans().find(10, 100, 8, 1, times) == Plan(1, None)
+    times = Times(gain=-1.0)
+    assert Plans().find(*LARGE, 8, times).threads == 3
+    assert {plan.threads for plan in times.asked} == {3}
+    # What torch is told counts as well: a worker has one core.
+    assert Plans().find(*LARGE, 1, times) == alone(10_000, 100)
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "two", "1.5"])

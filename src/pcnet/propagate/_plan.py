@@ -1,43 +1,65 @@
-"""How a sweep is cut into pieces, chosen by a short measurement."""
+"""How a large sweep is cut into pieces, and how many threads compute them."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from pcnet.propagate._threads import available_threads, threads_setting
 
-#: Columns at a time that are tried: whole lines of the cache, and no more than gain from each other.
-TILES = (256, 128, 64, 32, 16)
+#: Bytes of the columns that are swept in one piece: a few such blocks stay in the caches of a core.
+TILE = 3 * 2**19
+#: Columns that fill a line of the cache. Two lines a row are better than one while they are no more than so many bytes.
+LINE, TWO_LINES = 16, 2**23
+#: Bytes of a piece at most: of what is larger the rows are cut.
+PIECE = 2**25
+#: Columns at a time where the rows are cut and there are many more.
+WIDE = 64
+#: Bytes that a product gathers for threads to pay: handing work over takes them a tenth of a millisecond.
+SHARED = 2**27
 #: Another plan must take this share of the time, or less, to be preferred to a simpler one.
 CLEARLY = 1 / 1.15
 
 
 @dataclass(frozen=True)
 class Plan:
-    """So many columns at a time (None: all), their rows shared out among so many threads.
+    """So many columns at a time (None: all), and so many threads. Every plan gives the same bits.
 
-    Every plan gives the same bits.
+    Threads share the columns: each sweeps some of them in one piece, and waits for nobody. Or they share the rows: they
+    take parts of them in turns, and all go from one product to the next.
     """
 
-    threads: int = 1
+    share: Literal["columns", "rows"] = "columns"
     columns: int | None = None
+    threads: int = 1
 
     def tiles(self, width: int) -> list[slice]:
         """The columns in pieces of about the same width, which begin at whole lines of the cache."""
         if self.columns is None or self.columns >= width:
             return [slice(0, width)]
         pieces = -(-width // self.columns)
-        step = -(-width // (16 * pieces)) * 16
+        step = -(-width // (LINE * pieces)) * LINE
         return [slice(start, min(width, start + step)) for start in range(0, width, step)]
+
+
+def by_columns(rows: int, threads: int = 1) -> Plan:
+    """As many columns at a time as fill the caches."""
+    lines, most = TILE // (4 * LINE * rows), TWO_LINES // (4 * LINE * rows)
+    return Plan("columns", LINE * max(1, lines, min(2, most)), threads)
+
+
+def by_rows(width: int, threads: int = 1) -> Plan:
+    """All columns at a time, unless they are very many."""
+    return Plan("rows", None if width <= 2 * WIDE else WIDE, threads)
 
 
 class Plans:
     """Plans that have been found, by what they were found for. They live as long as the process.
 
-    A file would keep them longer, but would also keep a choice that was made in a busy moment; measuring anew takes
-    a small part of the first sweep that is large enough to be measured at all.
+    A file would keep them longer, but would also keep what was chosen in a busy moment; measuring anew takes a small
+    part of the first sweep that is large enough to be measured at all.
     """
 
     def __init__(self) -> None:
@@ -50,15 +72,30 @@ class Plans:
         At most `threads` threads are used, and exactly as many where the user has set their number.
         """
         limit, fixed = min(threads, available_threads()), threads_setting() is not None
+        if limit == 1 or 4 * width * entries <= SHARED:
+            return alone(rows, width)
         key = rows, entries, width.bit_length(), limit, fixed
         with self._lock:
             if key not in self._found:
-                tiles = [Plan(1, tile) for tile in TILES if tile < width]
-                if width <= TILES[0]:
-                    tiles = [Plan(), *tiles]
-                columns = quickest(tiles, seconds).columns
-                self._found[key] = quickest([Plan(number, columns) for number in _numbers(limit, fixed)], seconds)
+                self._found[key] = quickest(candidates(rows, width, limit, fixed), seconds)
             return self._found[key]
+
+
+def alone(rows: int, width: int) -> Plan:
+    """What one thread does."""
+    return by_columns(rows) if 4 * LINE * rows <= PIECE else by_rows(width)
+
+
+def candidates(rows: int, width: int, limit: int, fixed: bool) -> list[Plan]:
+    """What one thread does, and what 2, 4, … threads might do; or only the last, where their number is fixed."""
+    numbers = {limit} if fixed else {min(2**power, limit) for power in range(1, limit.bit_length() + 1)}
+    plans = [] if fixed else [alone(rows, width)]
+    for number in sorted(numbers):
+        plan = by_columns(rows, number)
+        if 4 * LINE * rows <= PIECE and len(plan.tiles(width)) >= number:
+            plans.append(plan)
+        plans.append(by_rows(width, number))
+    return plans
 
 
 def quickest(plans: Sequence[Plan], seconds: Callable[[Plan], float]) -> Plan:
@@ -71,10 +108,3 @@ def quickest(plans: Sequence[Plan], seconds: Callable[[Plan], float]) -> Plan:
             if taken < CLEARLY * shortest:
                 best, shortest = plan, taken
     return best
-
-
-def _numbers(limit: int, fixed: bool) -> list[int]:
-    """1, 2, 4, … up to the limit."""
-    if fixed:
-        return [limit]
-    return sorted({min(2**power, limit) for power in range(limit.bit_length() + 1)})

@@ -61,14 +61,15 @@ def team(threads: int) -> Iterator[Each]:
     Each computes on one core and sleeps while it waits; who is slowed down by a neighbour takes fewer items.
     """
     if threads == 1:
-        yield _one_by_one
+        yield one_by_one
         return
     # Torch keeps its number of threads for each thread by itself.
     with ThreadPoolExecutor(threads - 1, initializer=torch.set_num_threads, initargs=(1,)) as pool:
         yield partial(_in_turns, pool, threads - 1)
 
 
-def _one_by_one(function: Callable[[T], object], items: Iterable[T]) -> None:
+def one_by_one(function: Callable[[T], object], items: Iterable[T]) -> None:
+    """What a team of one does."""
     for item in items:
         function(item)
 
