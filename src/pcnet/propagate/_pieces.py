@@ -12,14 +12,15 @@ from torch import Tensor
 
 from pcnet.graph import CSR
 from pcnet.propagate._parts import SHARES, cut, sweep_in_parts
-from pcnet.propagate._plan import Plan, Plans
+from pcnet.propagate._plan import SHARED, Plan, Plans
 from pcnet.propagate._sweep import Step, sweep
 from pcnet.propagate._threads import Each, one_by_one, one_core, team
 
-#: Bytes of x, or gathered by a product, up to which a sweep is one piece.
-SMALL, SMALL_GATHER = 2**22, 2**27
-#: Bytes that are gathered to time a plan that cuts the rows, and how many times a plan is timed.
-SAMPLE, ROUNDS = 2**26, 3
+#: Bytes of x up to which a sweep is one piece, unless its products are worth sharing.
+SMALL = 2**22
+#: Plans are timed so many times. Whole columns take several steps, so that what is done once counts for little; of
+#: parts of the rows, as many take one step as gather so many bytes.
+ROUNDS, STEPS, SAMPLE = 3, 3, 2**26
 
 PLANS = Plans()
 
@@ -36,7 +37,7 @@ def planned_sweep(
     if x.dtype != torch.float32:
         return sweep(matrix, x, coefficients, recurrence, against)
     with one_core() as threads:
-        if x.nbytes <= SMALL and 4 * x.shape[1] * matrix.nnz <= SMALL_GATHER:
+        if x.nbytes <= SMALL and 4 * x.shape[1] * matrix.nnz <= SHARED:
             return sweep(matrix, x, coefficients, recurrence, against)
         plan = PLANS.find(matrix.shape[0], matrix.nnz, x.shape[1], threads, partial(_seconds_of_a_column, matrix, x))
         return sweep_by(plan, matrix, x, coefficients, recurrence, against)
@@ -91,22 +92,23 @@ def _of(columns: slice, value: Any) -> Any:
 
 
 def _seconds_of_a_column(matrix: CSR, x: Tensor, plan: Plan) -> float:
-    """Time of a step by a plan, the best of a few rounds; of rows in parts, only as many as gather enough."""
-    width, share = plan.tiles(x.shape[1])[0].stop, 1.0
+    """Time of a step by a plan, the best of a few rounds."""
+    width = plan.tiles(x.shape[1])[0].stop
     if plan.share == "columns":
         width = min(x.shape[1], width * plan.threads)
-        run = partial(sweep_by, plan, matrix)
+        steps, run = float(STEPS), partial(sweep_by, plan, matrix)
     else:
         parts = cut(matrix, width, plan.threads)
         enough = max(SHARES * plan.threads, SAMPLE * len(parts) // (4 * width * matrix.nnz))
         sample = parts[:: max(1, len(parts) // enough)]
-        share = max(1, sum(part.matrix.nnz for part in sample)) / matrix.nnz
+        steps = max(1, sum(part.matrix.nnz for part in sample)) / matrix.nnz
         run = partial(sweep_in_parts, plan.threads, sample)
     # The numbers make no difference, only where they lie: the same memory, as if there were fewer columns.
     window = x.view(-1)[: len(x) * width].view(len(x), width)
+    recurrence = [(1.0, -1.0, 0.0)] * max(1, int(steps))
     taken = []
     for _ in range(ROUNDS):
         start = time.perf_counter()
-        run(window, x.new_ones(2, 1), [(1.0, -1.0, 0.0)])
+        run(window, x.new_ones(len(recurrence) + 1, 1), recurrence)
         taken.append(time.perf_counter() - start)
-    return min(taken) / share / width
+    return min(taken) / steps / width

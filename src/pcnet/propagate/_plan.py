@@ -17,8 +17,8 @@ LINE, TWO_LINES = 16, 2**23
 PIECE = 2**25
 #: Columns at a time where the rows are cut and there are many more.
 WIDE = 64
-#: Bytes that a product gathers for threads to pay: handing work over takes them a tenth of a millisecond.
-SHARED = 2**27
+#: Bytes that a product gathers for threads to be tried: with less they wait for Python's lock more than they compute.
+SHARED = 2**25
 #: Another plan must take this share of the time, or less, to be preferred to a simpler one.
 CLEARLY = 1 / 1.15
 
@@ -44,10 +44,10 @@ class Plan:
         return [slice(start, min(width, start + step)) for start in range(0, width, step)]
 
 
-def by_columns(rows: int, threads: int = 1) -> Plan:
-    """As many columns at a time as fill the caches."""
-    lines, most = TILE // (4 * LINE * rows), TWO_LINES // (4 * LINE * rows)
-    return Plan("columns", LINE * max(1, lines, min(2, most)), threads)
+def by_columns(rows: int, width: int, threads: int = 1) -> Plan:
+    """As many columns at a time as fill the caches, and a share for every thread."""
+    lines, most, share = TILE // (4 * LINE * rows), TWO_LINES // (4 * LINE * rows), -(-width // (LINE * threads))
+    return Plan("columns", LINE * max(1, min(share, max(lines, min(2, most)))), threads)
 
 
 def by_rows(width: int, threads: int = 1) -> Plan:
@@ -83,7 +83,7 @@ class Plans:
 
 def alone(rows: int, width: int) -> Plan:
     """What one thread does."""
-    return by_columns(rows) if 4 * LINE * rows <= PIECE else by_rows(width)
+    return by_columns(rows, width) if 4 * LINE * rows <= PIECE else by_rows(width)
 
 
 def candidates(rows: int, width: int, limit: int, fixed: bool) -> list[Plan]:
@@ -91,7 +91,7 @@ def candidates(rows: int, width: int, limit: int, fixed: bool) -> list[Plan]:
     numbers = {limit} if fixed else {min(2**power, limit) for power in range(1, limit.bit_length() + 1)}
     plans = [] if fixed else [alone(rows, width)]
     for number in sorted(numbers):
-        plan = by_columns(rows, number)
+        plan = by_columns(rows, width, number)
         if 4 * LINE * rows <= PIECE and len(plan.tiles(width)) >= number:
             plans.append(plan)
         plans.append(by_rows(width, number))
