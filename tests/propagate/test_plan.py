@@ -42,8 +42,11 @@ def test_the_quickest_is_chosen(columns, rows, share):
     assert (plan.share, plan.threads) == (share, 4)
 
 
-def test_one_thread_unless_more_are_clearly_quicker():
-    assert Plans().find(*LARGE, 4, Times(1.0, 1.01 * CLEARLY, gain=0.0)) == alone(10_000, 100)
+def test_all_threads_unless_fewer_are_clearly_quicker():
+    """As beside busy neighbours, where one thread is about as quick as all."""
+    nearly = Times(1.0, 1.01 * CLEARLY, gain=0.0)
+    assert Plans().find(*LARGE, 4, nearly) == nearly.asked[0]
+    assert nearly.asked[0].threads == 4
     assert Plans().find(*LARGE, 4, Times(gain=-1.0)) == alone(10_000, 100)
 
 

@@ -20,7 +20,7 @@ from pcnet.propagate._threads import Each, one_by_one, one_core, team
 SMALL = 2**22
 #: Plans are timed so many times. Whole columns take several steps, so that what is done once counts for little; of
 #: parts of the rows, as many take one step as gather so many bytes.
-ROUNDS, STEPS, SAMPLE = 3, 3, 2**26
+ROUNDS, STEPS, SAMPLE = 2, 2, 2**26
 
 PLANS = Plans()
 

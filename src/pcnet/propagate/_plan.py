@@ -19,7 +19,7 @@ PIECE = 2**25
 WIDE = 64
 #: Bytes that a product gathers for threads to be tried: with less they wait for Python's lock more than they compute.
 SHARED = 2**25
-#: Another plan must take this share of the time, or less, to be preferred to a simpler one.
+#: Another plan must take this share of the time, or less, to be preferred to one before it.
 CLEARLY = 1 / 1.15
 
 
@@ -87,19 +87,23 @@ def alone(rows: int, width: int) -> Plan:
 
 
 def candidates(rows: int, width: int, limit: int, fixed: bool) -> list[Plan]:
-    """What one thread does, and what 2, 4, … threads might do; or only the last, where their number is fixed."""
-    numbers = {limit} if fixed else {min(2**power, limit) for power in range(1, limit.bit_length() + 1)}
-    plans = [] if fixed else [alone(rows, width)]
-    for number in sorted(numbers):
+    """What all threads might do, half of them, …, one; or only all, where their number is fixed."""
+    plans, number = [], limit
+    while number > 1:
         plan = by_columns(rows, width, number)
         if 4 * LINE * rows <= PIECE and len(plan.tiles(width)) >= number:
             plans.append(plan)
         plans.append(by_rows(width, number))
-    return plans
+        number = 1 if fixed else number // 2
+    return plans if fixed else [*plans, alone(rows, width)]
 
 
 def quickest(plans: Sequence[Plan], seconds: Callable[[Plan], float]) -> Plan:
-    """The quickest plan, but a later one only where it is clearly so: what is noise changes nothing."""
+    """The quickest plan, but a later one only where it is clearly so: what is noise changes nothing.
+
+    Many threads come first. Ours sleep while they wait: beside busy neighbours they are not slower than few, and they
+    are quicker again when those are gone. Where they hinder each other, which depends on sizes, it is seen clearly.
+    """
     best = plans[0]
     if len(plans) > 1:
         shortest = seconds(best)
