@@ -36,6 +36,9 @@ class DeviceBlock(Block):
     def _prepare(self, runs: list[Run]) -> None:
         training = [run.training for run in runs]
         self.optimizer = DeviceAdam(self.model.parameter_groups(), training, self.device)
+        # A run that moves to a smaller block may not improve there: its best weights come along.
+        for kept, best in zip(self.optimizer.best_in_order(self.model), self.best, strict=True):
+            kept.copy_(best[self.members])
         self.ledger = Ledger(self, runs)
         self.model.draws = DeviceDraws(torch.tensor([run.seed for run in runs]).to(self.device), self.ledger.epoch)
         targets = [run.targets for run in runs]
