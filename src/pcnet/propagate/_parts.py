@@ -10,11 +10,12 @@ import torch
 from torch import Tensor
 
 from pcnet.graph import CSR
+from pcnet.propagate._pages import empty_like
 from pcnet.propagate._sweep import BAG, Step, bag_sums, column_sums, following_term
 from pcnet.propagate._threads import team
 
 #: Bytes of a part, and how many of them each thread takes at least, so that the last one keeps nobody waiting for long.
-PART, SHARES = 2**20, 4
+PART, SHARES = 2**19, 4
 
 
 class Part(NamedTuple):
@@ -64,9 +65,9 @@ class _State:
     """The terms and sums of a sweep, of which several parts can be in hand at a time."""
 
     def __init__(self, x: Tensor, against: Tensor | None) -> None:
-        self.total, self.against = torch.empty_like(x), against
+        self.total, self.against = empty_like(x), against
         self.previous = self.current = self.following = x
-        self.free = [torch.empty_like(x) for _ in range(2)]
+        self.free = [empty_like(x) for _ in range(2)]
         #: Sums over bags of rows for ⟨against, P_n(M) x⟩, n even and odd.
         self.sums = x.new_empty(2, 0 if against is None else -(-len(x) // BAG), x.shape[1])
 

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from pcnet.graph import CSR
+from pcnet.propagate._pages import empty_like
 from pcnet.propagate._parts import SHARES, cut, sweep_in_parts
 from pcnet.propagate._plan import SHARED, Plan, Plans
 from pcnet.propagate._sweep import Step, sweep
@@ -72,7 +73,7 @@ def _by_columns(
     """The sweep `some` over each tile's columns, laid together."""
     if len(tiles) == 1:
         return some(x, coefficients, recurrence, against)
-    total, dots = torch.empty_like(x), torch.empty(len(recurrence) + 1, x.shape[1])
+    total, dots = empty_like(x), torch.empty(len(recurrence) + 1, x.shape[1])
 
     def sweep_tile(columns: slice) -> None:
         own = partial(_of, columns)
