@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -78,9 +79,39 @@ def write_json(path: str | Path, value: Any) -> None:
 
 def read_json(path: str | Path) -> Any:
     """Read a JSON file, with one sentence when it is missing or damaged."""
+    return _parse(json.loads, _read_text(path, "JSON"), path, "JSON")
+
+
+def read_toml(path: str | Path) -> dict[str, Any]:
+    """Read a TOML file, with one sentence when it is missing or damaged."""
+    return parse_toml(_read_text(path, "TOML"), path)
+
+
+def parse_toml(text: str, name: str | Path) -> dict[str, Any]:
+    """What TOML text says; `name` is what a complaint calls it."""
+    # Imported here: Python 3.10 has no parser of its own, and most commands read no TOML.
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    return _parse(tomllib.loads, text, name, "TOML")
+
+
+def _read_text(path: str | Path, kind: str) -> str:
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
+        return Path(path).read_text(encoding="utf-8")
     except FileNotFoundError as error:
         raise PcnetError(f"There is no file {path}.") from error
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise PcnetError(f"Cannot read {path} as JSON: {error}. The file is damaged or not JSON.") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise _damaged(path, kind, error) from error
+
+
+def _parse(parser: Callable[[str], Any], text: str, name: str | Path, kind: str) -> Any:
+    try:
+        return parser(text)
+    except (ValueError, RecursionError) as error:
+        raise _damaged(name, kind, error) from error
+
+
+def _damaged(name: str | Path, kind: str, error: Exception) -> PcnetError:
+    return PcnetError(f"Cannot read {name} as {kind}: {error}. The file is damaged or not {kind}.")
