@@ -36,11 +36,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "unknown preset": ("train --preset tabel1", "Did you mean 'table1'?"),
     "preset without the dataset": (
         "train wisconsin --preset table1",
-        "table1 has no settings for wisconsin; it has",
+        "table1 has no settings of pcnet for wisconsin; it has",
     ),
     "preset for a graph the paper lacks": (
         "train reed98 --preset table2",
-        "table2 has no settings for reed98",
+        "table2 has no settings of pcnet for reed98",
     ),
     "no fixed splits inside the package": ("train --preset table3", "citeseer has no fixed splits here"),
     "dataset nowhere": ("train cora", "ind.cora.graph"),

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from importlib.resources import files
-
 import pytest
 
 from pcnet import PcnetError, PCNetSettings, TrainingSettings
 from pcnet.data import CATALOGUE, PROTOCOLS
-from pcnet.experiments import default_experiment, preset_datasets, preset_experiment, preset_names
+from pcnet.experiments import (
+    default_experiment,
+    method_file,
+    method_files,
+    preset_datasets,
+    preset_experiment,
+    preset_names,
+)
 
 LONG_SEEDS = (
     1941488137, 4198936517, 983997847, 4023022221, 4019585660, 2108550661, 1648766618, 629014539, 3212139042, 2424918363
@@ -89,7 +93,8 @@ def test_penn94():
 
 
 def test_tables_protocols_and_seeds():
-    assert preset_names() == ("table1", "table2", "table3")
+    assert preset_names() == ("table1", "table2", "table3", "table4")
+    assert preset_datasets("table4") == ()
     six = {"cora", "citeseer", "pubmed", "actor", "texas", "cornell"}
     assert {*preset_datasets("table1")} == six
     assert {*preset_datasets("table2")} == six
@@ -109,10 +114,12 @@ def test_tables_protocols_and_seeds():
             experiment.training.check_groups(experiment.model.groups)
 
 
-def test_no_key_of_the_file_is_idle():
-    tables = json.loads(files("pcnet.experiments").joinpath("pcnet.json").read_text(encoding="utf-8"))
-    known = {"protocol", "seeds", "model", "training", "paper", "rerun"}
-    assert all({*entry} <= known for table in tables.values() for entry in table.values())
+@pytest.mark.parametrize("name", method_files())
+def test_no_key_of_a_file_is_idle(name):
+    content = method_file(name).content
+    assert {*content} <= {"method", "source", "model", "training", "grid", *preset_names()}
+    known = {"source", "model", "training", "rerun"}
+    assert all({*entry} <= known for table in preset_names() for entry in content.get(table, {}).values())
 
 
 def test_defaults():
@@ -138,7 +145,7 @@ def test_runs_and_seeds():
 def test_unknown_names():
     with pytest.raises(PcnetError, match="Did you mean 'table2'"):
         preset_experiment("cora", "tabel2")
-    with pytest.raises(PcnetError, match="table1 has no settings for wisconsin"):
+    with pytest.raises(PcnetError, match="table1 has no settings of pcnet for wisconsin"):
         preset_experiment("wisconsin", "table1")
     with pytest.raises(PcnetError, match="Did you mean 'citeseer'"):
         default_experiment("citseer")

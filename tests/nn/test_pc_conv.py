@@ -151,8 +151,8 @@ def test_runs_taken_out_stay_on_their_device():
     """`select` rebuilds what depends on the settings; it must not land on another device than θ."""
     stacked = PCConv.stack([PCConv(3, 5, 0.5), PCConv(2, 5, 0.7)]).to("meta")
     for part in (stacked.select([1]), stacked.one(0)):
-        _, matrix = part._expansion(None)
-        assert matrix.device == part.theta.device
+        _, coefficients = part.expansion(None)
+        assert coefficients.device == part.theta.device
 
 
 @pytest.fixture

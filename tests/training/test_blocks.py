@@ -31,7 +31,7 @@ def mixed(varied):
 def test_initial_weights_are_those_of_each_run_by_itself(mixed, hidden):
     training = TrainingSettings()
     runs = [replace(run, model=replace(run.model, hidden=hidden, eta=0.5), training=training) for run in mixed]
-    models = side_by_side(runs)
+    models = side_by_side(runs, 3)
     stacked = with_weights(models, initial_weights(models, runs, 16, 3))
     for place, run in enumerate(runs):
         alone, taken = run.model.build(16, 3, run.seed), stacked.one(place)

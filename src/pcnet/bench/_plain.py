@@ -104,6 +104,7 @@ class PlainTraining:
         self.x = (graph.x.to_dense() if isinstance(graph.x, CSR) else graph.x).to(device)
         self.edge_index, self.y = graph.edge_index.to(device), split.labels.to(device)
         self.masks = {part: self._mask(getattr(split, part)) for part in ("train", "val", "test")}
+        assert isinstance(experiment.model, PCNetSettings)
         self.model = PlainPCNet(graph.num_features, int(self.y.max()) + 1, experiment.model).to(device)
         parts: dict[str, nn.Module] = {"first": self.model.first, "theta": self.model.conv, "second": self.model.second}
         self.optimizer = torch.optim.Adam(

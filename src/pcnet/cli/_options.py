@@ -29,6 +29,10 @@ JsonOption = Annotated[
 ThreadsOption = Annotated[
     int | None, typer.Option("--threads", help="Runs computed at the same time; all cores by default.")
 ]
+MethodOption = Annotated[
+    str,
+    typer.Option("--method", metavar="NAME", help="pcnet, or a method that it is compared with: gcn, bernnet, …"),
+]
 DeviceOption = Annotated[str, typer.Option("--device", help="cpu, cuda or cuda:N.")]
 
 

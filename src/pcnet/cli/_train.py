@@ -1,4 +1,4 @@
-"""`pcnet train`: train PCNet on a named dataset and say how good it is."""
+"""`pcnet train`: train a method on a named dataset and say how good it is."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from pcnet.cli._options import (
     DeviceOption,
     Interrupted,
     JsonOption,
+    MethodOption,
     ThreadsOption,
     check_device,
     emit_json,
@@ -25,7 +26,7 @@ from pcnet.cli._run_folder import RunFolder
 from pcnet.cli._versions import versions
 from pcnet.data import load_dataset
 from pcnet.evaluation import Summary
-from pcnet.experiments import Experiment, Result, named_experiment, run_experiment
+from pcnet.experiments import DEFAULT_METHOD, Experiment, Result, method_name, named_experiment, run_experiment
 from pcnet.graph import Graph
 
 
@@ -37,6 +38,7 @@ def train(
         str | None,
         typer.Option(metavar="TABLE", help="The paper's settings, table1, table2 or table3; or a .json file of them."),
     ] = None,
+    method: MethodOption = DEFAULT_METHOD,
     runs: Annotated[
         int | None,
         typer.Option(help="Number of runs, each with a split and a seed of its own.", show_default="the preset's, 10"),
@@ -55,13 +57,13 @@ def train(
     data: DataOption = None,
     json_file: JsonOption = None,
 ) -> None:
-    """Train PCNet and compare it with the paper.
+    """Train PCNet, or another method of its paper, and compare it with what the paper prints.
 
     Without arguments: the CiteSeer graph inside the package, the paper's Table 2 settings, ten runs. The weights of
     the best validation epoch are kept; test labels are read once, after all training. Settings, split hashes,
     metrics, models and a picture of the learned filter are written to a run folder.
     """
-    experiment = named_experiment(dataset, preset)
+    experiment = named_experiment(dataset, preset, method)
     runs = len(experiment.seeds) if runs is None else runs
     experiment = experiment.with_overrides(assignments or []).with_runs(runs, seed)
     experiment.training.check_groups(experiment.model.groups)
@@ -117,8 +119,9 @@ def summary_of(result: Result) -> dict[str, Any]:
 
 
 def _headline(graph: Graph, experiment: Experiment) -> str:
+    name = method_name(experiment.model.method)
     return (
-        f"[bold]PCNet[/bold] on {experiment.dataset} ({graph.num_nodes:,} nodes, {graph.num_features:,} features, "
+        f"[bold]{name}[/bold] on {experiment.dataset} ({graph.num_nodes:,} nodes, {graph.num_features:,} features, "
         f"{graph.num_classes} classes): {experiment.preset}, {experiment.protocol}, {len(experiment.seeds)} runs"
     )
 

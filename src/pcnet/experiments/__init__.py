@@ -1,7 +1,9 @@
 """The paper's experiments as data, and the runner that turns them into results."""
 
+from pcnet.experiments._methods import MethodFile, method_file, method_files
 from pcnet.experiments._overrides import override
 from pcnet.experiments._presets import (
+    DEFAULT_METHOD,
     Experiment,
     default_experiment,
     file_experiment,
@@ -10,20 +12,44 @@ from pcnet.experiments._presets import (
     preset_experiment,
     preset_names,
     protocol_experiment,
+    table_datasets,
+)
+from pcnet.experiments._published import (
+    Figure,
+    Published,
+    Statistics,
+    method_name,
+    published,
+    published_complexity,
+    published_names,
+    published_statistics,
 )
 from pcnet.experiments._runner import Result, run_experiment, splits_of
 
 __all__ = [
+    "DEFAULT_METHOD",
     "Experiment",
+    "Figure",
+    "MethodFile",
+    "Published",
     "Result",
+    "Statistics",
     "default_experiment",
     "file_experiment",
+    "method_file",
+    "method_files",
+    "method_name",
     "named_experiment",
     "override",
     "preset_datasets",
     "preset_experiment",
     "preset_names",
     "protocol_experiment",
+    "published",
+    "published_complexity",
+    "published_names",
+    "published_statistics",
     "run_experiment",
     "splits_of",
+    "table_datasets",
 ]

@@ -1,9 +1,8 @@
-"""The paper's PCNet experiments: settings and published figures, read from `pcnet.json`."""
+"""The paper's experiments: a method with its settings, on the splits of a table."""
 
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -11,15 +10,19 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from pcnet._files import read_json
+from pcnet._files import parse_toml, read_json
 from pcnet.data import EMBEDDED, PROTOCOLS, dataset_named
 from pcnet.errors import PcnetError, close_match
+from pcnet.experiments._methods import Entry, method_file
 from pcnet.experiments._overrides import override
-from pcnet.nn import PCNetSettings
+from pcnet.experiments._published import published
+from pcnet.nn import ModelSettings, PCNetSettings, method_named
 from pcnet.training import TrainingSettings
 
 #: For graphs that the paper does not have.
 DEFAULT_PROTOCOL = "random-60-20-20"
+#: The method that commands mean unless they are told another.
+DEFAULT_METHOD = "pcnet"
 
 
 @dataclass(frozen=True)
@@ -30,17 +33,20 @@ class Experiment:
     preset: str
     protocol: str
     seeds: tuple[int, ...]
-    model: PCNetSettings = field(default_factory=PCNetSettings)
+    model: ModelSettings = field(default_factory=PCNetSettings)
     training: TrainingSettings = field(default_factory=TrainingSettings)
     #: Mean and ± of the paper, and of its authors' code run again.
     paper: tuple[float, float] | None = None
     rerun: tuple[float, float] | None = None
+    #: Where the settings come from.
+    source: str = ""
 
     @property
     def settings(self) -> dict[str, Any]:
         """Everything that can be set, under the names of `--set`."""
         model, training = vars(self.model), vars(self.training)
         return {
+            "method": self.model.method,
             "protocol": self.protocol,
             **model,
             **training,
@@ -70,40 +76,66 @@ class Experiment:
 
 
 @cache
-def _tables() -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
-    return json.loads(files("pcnet.experiments").joinpath("pcnet.json").read_text(encoding="utf-8"))
+def _tables() -> Mapping[str, Mapping[str, Any]]:
+    content = files("pcnet.experiments").joinpath("tables.toml").read_text(encoding="utf-8")
+    return parse_toml(content, "tables.toml")
 
 
 def preset_names() -> tuple[str, ...]:
-    """table1, table2 and table3."""
+    """table1 to table4."""
     return tuple(_tables())
 
 
-def preset_datasets(preset: str) -> tuple[str, ...]:
-    """Datasets that a table has PCNet settings for."""
-    return tuple(_tables()[_known_preset(preset)])
+def table_datasets(preset: str) -> tuple[str, ...]:
+    """All datasets of a table."""
+    return tuple(_tables()[_known_preset(preset)]["protocols"])
 
 
-def preset_experiment(dataset: str, preset: str = "table2") -> Experiment:
-    """The published PCNet settings of a table for a dataset."""
+def preset_datasets(preset: str, method: str = DEFAULT_METHOD) -> tuple[str, ...]:
+    """Datasets of a table that a method has settings for."""
+    return tuple(name for name in table_datasets(preset) if _entry(method, preset, name) is not None)
+
+
+def preset_experiment(dataset: str, preset: str = "table2", method: str = DEFAULT_METHOD) -> Experiment:
+    """A method's settings of a table for a dataset."""
     name = dataset_named(dataset).name
     table = _tables()[_known_preset(preset)]
-    if name not in table:
+    entry = _entry(method, preset, name)
+    if entry is None:
+        known = ", ".join(preset_datasets(preset, method)) or "none"
         raise PcnetError(
-            f"{preset} has no settings for {name}; it has {', '.join(table)}. Leave out --preset for defaults."
+            f"{preset} has no settings of {method} for {name}; it has {known}. Leave out --preset for defaults."
         )
-    return _experiment(name, preset, table[name])
+    seeds = tuple(table["seeds"][: table.get("splits", {}).get(name)])
+    figure = published(preset).cell(method_file(method).name, name)
+    paper = None if figure is None or figure.mean is None or figure.spread is None else (figure.mean, figure.spread)
+    return Experiment(
+        name, preset, table["protocols"][name], seeds, entry.model, entry.training, paper, entry.rerun, entry.source
+    )
+
+
+def _entry(method: str, preset: str, dataset: str) -> Entry | None:
+    """A method's settings for a cell of a table, or of the table that this one takes its settings from."""
+    table, known = _tables()[preset], method_file(method)
+    if dataset not in table["protocols"]:
+        return None
+    entry = known.cell(preset, dataset)
+    if entry is None and "settings_of" in table and known.name in published(preset).methods:
+        return known.cell(table["settings_of"], dataset)
+    return entry
 
 
 def file_experiment(path: str | Path, dataset: str | None = None) -> Experiment:
-    """An experiment from a file with the keys of an entry of `pcnet.json`, for its own dataset or another.
+    """An experiment from a .json file with dataset, protocol, seeds, model and training, for its dataset or another.
 
     `pcnet tune` writes such files; what else they say is not read here.
     """
     entry = read_json(path)
     try:
         name = dataset_named(dataset or entry["dataset"]).name
-        experiment = _experiment(name, Path(path).stem, {**entry, "paper": None, "rerun": None})
+        kind = method_named(entry.get("method", DEFAULT_METHOD))
+        model, training = kind(**entry["model"]), TrainingSettings(**entry["training"])
+        experiment = Experiment(name, Path(path).stem, entry["protocol"], tuple(entry["seeds"]), model, training)
     except (KeyError, TypeError, AttributeError) as error:
         raise PcnetError(
             f"{path} is no preset ({error}); it needs dataset, protocol, seeds, model and training, as best.json of "
@@ -114,38 +146,41 @@ def file_experiment(path: str | Path, dataset: str | None = None) -> Experiment:
     return experiment
 
 
-def _experiment(name: str, preset: str, entry: Mapping[str, Any]) -> Experiment:
-    figures = (None if entry.get(key) is None else tuple(entry[key]) for key in ("paper", "rerun"))
-    model, training = PCNetSettings(**entry["model"]), TrainingSettings(**entry["training"])
-    return Experiment(name, preset, entry["protocol"], tuple(entry["seeds"]), model, training, *figures)
-
-
-def default_experiment(dataset: str) -> Experiment:
-    """Table 2's settings where the paper has them, pcnet's defaults elsewhere."""
+def default_experiment(dataset: str, method: str = DEFAULT_METHOD) -> Experiment:
+    """Table 2's settings where the method has them, its defaults elsewhere."""
     name = dataset_named(dataset).name
-    if name in _tables()["table2"]:
-        return preset_experiment(name, "table2")
-    return Experiment(name, "defaults", DEFAULT_PROTOCOL, tuple(range(10)))
+    if method_file(method).cell("table2", name) is not None:
+        return preset_experiment(name, "table2", method)
+    return _without_settings(name, DEFAULT_PROTOCOL, method)
 
 
-def protocol_experiment(dataset: str, protocol: str) -> Experiment:
-    """The settings of the table that has the dataset under this protocol, pcnet's defaults where none has."""
+def protocol_experiment(dataset: str, protocol: str, method: str = DEFAULT_METHOD) -> Experiment:
+    """The settings of the table that has the dataset under this protocol, the method's defaults where none has."""
     name = dataset_named(dataset).name
     if protocol not in PROTOCOLS:
         hint = close_match(protocol, PROTOCOLS)
         raise PcnetError(f"There is no split protocol '{protocol}'.{hint} Known: {', '.join(PROTOCOLS)}.")
     for preset, table in _tables().items():
-        if name in table and table[name]["protocol"] == protocol:
-            return preset_experiment(name, preset)
-    return Experiment(name, "defaults", protocol, tuple(range(10)))
+        if table["protocols"].get(name) == protocol and method_file(method).cell(preset, name) is not None:
+            return preset_experiment(name, preset, method)
+    return _without_settings(name, protocol, method)
 
 
-def named_experiment(dataset: str | None, preset: str | None) -> Experiment:
+def _without_settings(name: str, protocol: str, method: str) -> Experiment:
+    """PCNet has defaults of its own, which are better for unknown graphs than any published setting."""
+    seeds = tuple(range(10))
+    if method == DEFAULT_METHOD:
+        return Experiment(name, "defaults", protocol, seeds)
+    entry = method_file(method).defaults
+    return Experiment(name, "defaults", protocol, seeds, entry.model, entry.training)
+
+
+def named_experiment(dataset: str | None, preset: str | None, method: str = DEFAULT_METHOD) -> Experiment:
     """What a command is asked for: a table's settings, those of a .json file, or without a preset the default ones."""
     if preset is not None and preset.endswith(".json"):
         return file_experiment(preset, dataset)
     dataset = dataset or EMBEDDED
-    return default_experiment(dataset) if preset is None else preset_experiment(dataset, preset)
+    return default_experiment(dataset, method) if preset is None else preset_experiment(dataset, preset, method)
 
 
 def _known_preset(preset: str) -> str:

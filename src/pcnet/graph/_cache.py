@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from pcnet.graph._operator import Operator
+from pcnet.graph._operator import Direction, Operator, SelfLoops
 
 #: A handful of graphs at a time is what one process works on.
 _CAPACITY = 4
@@ -18,15 +18,22 @@ _lock = threading.Lock()
 
 
 def cached_operator(
-    edge_index: Tensor, num_nodes: int, edge_weight: Tensor | None = None, *, eta: float, dtype: torch.dtype
+    edge_index: Tensor,
+    num_nodes: int,
+    edge_weight: Tensor | None = None,
+    *,
+    eta: float,
+    dtype: torch.dtype,
+    self_loops: SelfLoops = "add",
+    direction: Direction = "symmetrise",
 ) -> Operator:
-    """The paper's operator of an edge list; the same edges, weights and settings give the same object.
+    """The operator of an edge list; the same edges, weights and settings give the same object.
 
     An entry is found by comparing edges and weights themselves with a private copy. No identity, address or hash is
     trusted, so another graph, or the same tensor changed in place, can never meet a stale operator. The comparison
     reads each edge once: little beside the products that follow.
     """
-    key = (num_nodes, eta, dtype, edge_index.device)
+    key = (num_nodes, eta, dtype, self_loops, direction, edge_index.device)
     with _lock:
         for place, entry in enumerate(_cache):
             kept_key, kept_edges, kept_weight, operator = entry
@@ -35,7 +42,9 @@ def cached_operator(
                 del _cache[place]
                 _cache.appendleft(entry)
                 return operator
-    operator = Operator.from_edges(edge_index, num_nodes, edge_weight, eta=eta, dtype=dtype)
+    operator = Operator.from_edges(
+        edge_index, num_nodes, edge_weight, eta=eta, self_loops=self_loops, direction=direction, dtype=dtype
+    )
     weight = None if edge_weight is None else edge_weight.detach().clone()
     with _lock:
         _cache.appendleft((key, edge_index.clone(), weight, operator))

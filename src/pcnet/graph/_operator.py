@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, get_args
 
@@ -32,6 +32,7 @@ class Operator:
     matrix: CSR
     eta: float = 0.5
     symmetric: bool = True
+    self_loops: SelfLoops = "add"
 
     @staticmethod
     def from_edges(
@@ -74,7 +75,7 @@ class Operator:
         right = left if symmetric else _inverse_power(weighted.sum(axis=0), eta)
         scaled = scipy.sparse.diags(left) @ weighted @ scipy.sparse.diags(right)
         matrix = CSR.from_scipy(scaled, dtype).to(edge_index.device if device is None else device)
-        return Operator(matrix, eta, symmetric)
+        return Operator(matrix, eta, symmetric, self_loops)
 
     @staticmethod
     def from_graph(
@@ -117,7 +118,7 @@ class Operator:
     def to(self, target: torch.device | torch.dtype | str) -> Operator:
         """The same operator on another device or in another precision."""
         matrix = self.matrix.to(target)
-        return self if matrix is self.matrix else Operator(matrix, self.eta, self.symmetric)
+        return self if matrix is self.matrix else replace(self, matrix=matrix)
 
     def __repr__(self) -> str:
         kind = "symmetric" if self.symmetric else "directed"

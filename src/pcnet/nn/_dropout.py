@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from pcnet.errors import PcnetError
 
@@ -93,3 +95,30 @@ def dropout(x: Tensor, rates: tuple[float, ...], draws: Draws) -> Tensor:
         if rate:
             np.multiply(draws.keep(run, (n, width), rate), np.float32(1 / (1 - rate)), out=scale[:, run])
     return x * torch.from_numpy(scale).permute(1, 0, 2).to(x)
+
+
+def drop(x: Tensor, rates: tuple[float, ...], draws: Draws | DeviceDraws, place: int) -> Tensor:
+    """`dropout` on whichever device; on a GPU, `place` tells these draws from the others of a step."""
+    if isinstance(draws, Draws):
+        return dropout(x, rates, draws)
+    return _OnDevice.apply(x, rates, draws, place) if any(rates) else x
+
+
+class _OnDevice(torch.autograd.Function):
+    """The mask is hashed anew on the way back instead of kept."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, rates: tuple[float, ...], draws: DeviceDraws, place: int) -> Tensor:
+        ctx.rates, ctx.draws, ctx.place = rates, draws, place
+        return _masked(x, rates, draws, place)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None, None]:
+        return _masked(grads[0], ctx.rates, ctx.draws, ctx.place), None, None, None
+
+
+def _masked(x: Tensor, rates: tuple[float, ...], draws: DeviceDraws, place: int) -> Tensor:
+    from pcnet.nn import kernels
+
+    return kernels.masked(x.contiguous(), draws, kernels.Dropout(device_vector(rates, x.device), place))

@@ -31,6 +31,7 @@ class Perceptron(RunModule):
 
     `weights[l]` is (d_l, d_{l+1}); with a leading axis of length R the module is R perceptrons side by side and maps to
     (R, n, d_L). X is a dense (n, d_0) tensor or a `CSR`; of a sparse X only the non-zeros are dropped and multiplied.
+    Without `bias` there is no b_l.
     """
 
     per_run: ClassVar[tuple[str, ...]] = ("rates",)
@@ -42,6 +43,7 @@ class Perceptron(RunModule):
         dropout: Sequence[float] | None = None,
         activation: Activation = None,
         precision: Precision = "float32",
+        bias: bool = True,
     ) -> None:
         super().__init__()
         widths = [whole_number("A layer's width", width, least=1) for width in widths]
@@ -64,14 +66,14 @@ class Perceptron(RunModule):
         #: rates[r][l]: dropout before layer l in run r.
         self.rates: tuple[tuple[float, ...], ...] = (rates,)
         self.weights = nn.ParameterList([nn.Parameter(torch.empty(width_in, width)) for width_in, width in layers])
-        self.biases = nn.ParameterList([nn.Parameter(torch.empty(width)) for _, width in layers])
+        self.biases = nn.ParameterList([nn.Parameter(torch.empty(width)) for _, width in layers if bias])
         self.reset_parameters()
 
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
         """Uniform in ±1/√d_l, as `torch.nn.Linear` does."""
-        for weight, bias in zip(self.weights, self.biases, strict=True):
+        for layer, weight in enumerate(self.weights):
             bound = weight.shape[-2] ** -0.5
-            for parameter in (weight, bias):
+            for parameter in (weight, *self.biases[layer : layer + 1]):
                 nn.init.uniform_(parameter, -bound, bound, generator=generator)
 
     @untraced
@@ -85,6 +87,7 @@ class Perceptron(RunModule):
         self._check_input(x)
         stacked = self.runs is not None
         weights, biases = ([p if stacked else p.unsqueeze(0) for p in group] for group in (self.weights, self.biases))
+        biases = biases or [weight.new_zeros(weight.shape[0], weight.shape[2]) for weight in weights]
         rates, after = self.rates, drop_out or (0.0,) * len(self.rates)
         if not self.training:
             if self.activation is None and not torch.is_grad_enabled() and _is_worth_collapsing(x):

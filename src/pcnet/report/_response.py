@@ -10,25 +10,25 @@ import numpy as np
 
 from pcnet._files import write_atomically
 from pcnet.graph import Operator, spectral_density
-from pcnet.nn import PCConv
+from pcnet.nn import PCConv, PolynomialConv
 
 BLUE, GREY = "#1f5fa8", "#9aa3ad"
 
 
-def plot_response(convs: Sequence[PCConv], operator: Operator, path: str | Path, *, title: str = "") -> None:
-    """g(λ̃) of each run and their mean on the true interval of L̃ = (p−1)I − S, above the density of its eigenvalues.
+def plot_response(convs: Sequence[PolynomialConv], operator: Operator, path: str | Path, *, title: str = "") -> None:
+    """g(λ) of each run and their mean on the true interval of the Laplacian, above the density of its eigenvalues.
 
-    All runs must share p: they are drawn over one axis.
+    The Laplacian is L = I − S, or PC-Conv's L̃ = (p−1)I − S, and then all runs must share p: they are drawn over one
+    axis. Filters with a response for each class are drawn by their mean over the classes.
     """
     # Imported here: drawing is the only thing in the package that needs it, and it takes a second to load.
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     low, high = operator.interval
-    p = convs[0].filters[0].p
     s = np.linspace(low, high, 600)
-    lam = p - 1 - s
-    responses = np.array([conv.response(lam) for conv in convs])
+    lam = convs[0].frequency(s)
+    responses = np.array([conv.response(lam).reshape(-1, len(lam)).mean(axis=0) for conv in convs])
     density = spectral_density(operator.matrix.to_scipy(), (low, high), s)
 
     figure = Figure(figsize=(7.2, 4.6), dpi=150, layout="constrained")
@@ -39,14 +39,16 @@ def plot_response(convs: Sequence[PCConv], operator: Operator, path: str | Path,
         above.plot([], [], color=GREY, lw=0.7, label="each run")
     above.plot(lam, responses.mean(axis=0), color=BLUE, lw=2, label="mean of the runs" if len(responses) > 1 else "g")
     above.axhline(0, color="black", lw=0.6)
-    above.set_ylabel("response g(λ̃)")
+    above.set_ylabel("response g")
     above.set_title(title, fontsize=10)
     above.legend(frameon=False, fontsize=8)
     below.fill_between(lam, density, color=BLUE, alpha=0.25, lw=0)
     below.plot(lam, density, color=BLUE, lw=1)
     below.set_ylabel("density")
     below.set_ylim(bottom=0)
-    below.set_xlabel(f"eigenvalue λ̃ of L̃ = (p−1)I − Ã,  p = {p:g}, η = {operator.eta:g}:  smooth ← → rough")
+    first = convs[0]
+    laplacian = f"L̃ = (p−1)I − Ã,  p = {first.filters[0].p:g}" if isinstance(first, PCConv) else "L = I − S"
+    below.set_xlabel(f"eigenvalue of {laplacian}, η = {operator.eta:g}:  smooth ← → rough")
     for axes in (above, below):
         axes.spines[["top", "right"]].set_visible(False)
     buffer = io.BytesIO()

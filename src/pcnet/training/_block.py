@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from pcnet.graph import CSR, Operator
-from pcnet.nn import PCNet
+from pcnet.nn import Model
 from pcnet.training._adam import AdamState
 from pcnet.training._fresh import initial_weights, side_by_side, with_weights
 from pcnet.training._run import Outcome, Run
@@ -30,7 +30,7 @@ class Block(ABC):
     def __init__(self, x: Tensor | CSR, operator: Operator, runs: Sequence[Run], num_classes: int) -> None:
         self.x, self.operator, self.runs = x, operator, list(runs)
         self.device, self.num_classes = operator.matrix.device, num_classes
-        self._models = side_by_side(runs).to(self.device)
+        self._models = side_by_side(runs, num_classes).to(self.device)
         #: Weights of every run's best epoch so far; before the first, the initial ones.
         self.best = initial_weights(self._models, runs, x.shape[1], num_classes)
         self.model = with_weights(self._models, [weight.clone() for weight in self.best])
@@ -122,7 +122,7 @@ class Block(ABC):
 
 
 @torch.no_grad()
-def _single(run: Run, features: int, classes: int, weights: Sequence[Tensor]) -> PCNet:
+def _single(run: Run, features: int, classes: int, weights: Sequence[Tensor]) -> Model:
     """A run's own model, on the CPU, with these weights; θ is filled up where neighbours have a longer one."""
     model = run.model.build(features, classes)
     for parameter, value in zip(model.parameters(), weights, strict=True):

@@ -52,7 +52,9 @@ class DeviceBlock(Block):
         self.model.train()
         logits = self.model(self.x, self.operator)
         gradient = self.train_labels.loss_gradient(logits.detach())
-        self.optimizer.step(torch.autograd.grad(logits, self.optimizer.parameters, gradient), self.ledger)
+        penalty = self.model.penalty()
+        sources, seeds = ([logits], [gradient]) if penalty is None else ([logits, penalty], [gradient, None])
+        self.optimizer.step(torch.autograd.grad(sources, self.optimizer.parameters, seeds), self.ledger)
         self.model.eval()
         with torch.no_grad():
             self.ledger.record(*self.val_labels.scores(self.model(self.x, self.operator)))

@@ -38,7 +38,9 @@ def divide(graph: Graph, runs: Sequence[Run], device: torch.device, workers: int
 def largest_block(graph: Graph, run: Run, *, device: torch.device | str = "cpu", workers: int = 1) -> int:
     """How many runs like this one a block can hold; `workers` blocks are trained at the same time."""
     device = torch.device(device)
-    width = max(run.model.hidden or 0, run.targets.num_classes)
+    if device.type == "cpu" and not run.model.side_by_side:
+        return 1
+    width = run.model.widest(run.targets.num_classes)
     limits = [HOST_RUNS if device.type == "cpu" else DEVICE_RUNS, COUNTABLE // (graph.num_nodes * width)]
     free = _free_memory(device)
     if free is not None:
@@ -50,13 +52,12 @@ def _bytes_of(graph: Graph, run: Run) -> int:
     """Memory of one more run in a block, from above.
 
     Weights: model, best epoch, gradient, moments and the factors of a product, and as many again while an epoch is
-    captured or a run leaves. Nodes: hidden layers there and back, logits and what propagates them; dense features are
-    masked for each run.
+    captured or a run leaves. Nodes: what the model says; dense features are masked for each run.
     """
     n, classes = graph.num_nodes, run.targets.num_classes
     weights = sum(p.numel() for p in run.model.build(graph.num_features, classes).parameters())
     dense = 0 if isinstance(graph.x, CSR) else 3 * graph.num_features
-    nodes = n * (5 * (run.model.hidden or 0) + 12 * classes + dense + 4)
+    nodes = n * (run.model.node_floats(classes) + dense)
     return 4 * (16 * weights + nodes + 6 * run.training.epochs)
 
 

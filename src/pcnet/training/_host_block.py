@@ -26,7 +26,8 @@ class HostBlock(Block):
         epoch = self.next_epoch
         self.model.train()
         self.model.draws = Draws([self.runs[run].seed for run in self.members], epoch)
-        self.train_labels.mean_loss(self.model(self.x, self.operator)).backward()
+        objective, penalty = self.train_labels.mean_loss(self.model(self.x, self.operator)), self.model.penalty()
+        (objective if penalty is None else objective + penalty).backward()
         self.optimizer.step()
         self.model.eval()
         with torch.no_grad():

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from pcnet.data import Split
 from pcnet.errors import PcnetError
-from pcnet.nn import PCNet, PCNetSettings
+from pcnet.nn import Model, ModelSettings
 from pcnet.training._settings import TrainingSettings
 
 
@@ -41,7 +41,7 @@ class Targets:
 class Run:
     """Settings, targets and a seed: everything that the outcome depends on besides the graph."""
 
-    model: PCNetSettings
+    model: ModelSettings
     training: TrainingSettings
     targets: Targets
     seed: int
@@ -57,17 +57,17 @@ class Outcome:
     """A trained run: its model and logits at the best epoch, and its validation history."""
 
     #: The model, or how to take it out of the block that it was trained in.
-    _model: PCNet | Callable[[], PCNet]
+    _model: Model | Callable[[], Model]
     logits: Tensor
     best_epoch: int
     val_loss: NDArray[np.float64]
     val_accuracy: NDArray[np.float64]
 
     @property
-    def model(self) -> PCNet:
+    def model(self) -> Model:
         """The run's own model; made when it is first asked for, since of most runs of a search nobody asks."""
         model = self._model
-        if not isinstance(model, PCNet):
+        if not isinstance(model, Model):
             model = model()
             object.__setattr__(self, "_model", model)
         return model

@@ -8,7 +8,6 @@ from typing import Any
 from pcnet.errors import PcnetError
 from pcnet.evaluation import summarise
 from pcnet.experiments import Experiment
-from pcnet.polynomial import filter_warnings
 from pcnet.tuning._results import Results
 from pcnet.tuning._space import published_space, settings_of, value_of
 from pcnet.tuning._tuning import Tuning
@@ -26,6 +25,7 @@ def choose(tuning: Tuning, results: Results) -> tuple[Experiment, dict[str, Any]
     published = tuning.published
     return chosen, {
         "dataset": chosen.dataset,
+        "method": model.method,
         "preset": tuning.experiment.preset,
         "protocol": chosen.protocol,
         "seeds": list(chosen.seeds),
@@ -48,7 +48,7 @@ def choose(tuning: Tuning, results: Results) -> tuple[Experiment, dict[str, Any]
         "published": None if published is None else {"paper": published.paper, "rerun": published.rerun},
         "notes": [
             *_as_published(tuning),
-            *filter_warnings(model.K, model.N, model.t, model.p, model.identity, model.mode),
+            *model.remarks(),
         ],
     }
 

@@ -17,17 +17,16 @@ import numpy as np
 from pcnet._files import read_json
 from pcnet.errors import PcnetError, PcnetWarning
 from pcnet.experiments import override
-from pcnet.nn import PCNetSettings
+from pcnet.nn import ModelSettings, PCNetSettings
 from pcnet.training import TrainingSettings
 
-Settings = tuple[PCNetSettings, TrainingSettings]
+Settings = tuple[ModelSettings, TrainingSettings]
 Values = dict[str, Any]
 
 #: Settings with a value for each parameter group, searched under names such as `lr.theta`.
 GROUPED = ("lr", "wd")
 #: Their name for all groups that have none of their own.
 ALL = "all"
-_MODEL = {field.name for field in dataclasses.fields(PCNetSettings)}
 
 
 @dataclass(frozen=True)
@@ -96,7 +95,7 @@ class Space:
         """The settings of a trial; what is not searched is as in `base`."""
         return settings_of(self.draw(seed, trial), base)
 
-    def fixing(self, assignments: Iterable[str], model: PCNetSettings) -> Space:
+    def fixing(self, assignments: Iterable[str], model: ModelSettings) -> Space:
         """Without the axes that `key=value` assignments fix, and those of layers that the model does not have."""
         fixed = {assignment.partition("=")[0].strip() for assignment in assignments}
         axes = {}
@@ -124,13 +123,13 @@ class Space:
         return {name: axis.described for name, axis in self.axes.items()}
 
     @staticmethod
-    def from_json(content: Any, source: str) -> Space:
+    def from_json(content: Any, source: str, kind: type[ModelSettings] = PCNetSettings) -> Space:
         """The space that a file describes: a list of values, or {"from", "to"} with a "step" or "scale": "log"."""
         if not isinstance(content, dict) or not content:
             raise PcnetError(
                 f'{source} is no search space; it must give settings their values, as in {{"t": [0, 0.5, 1]}}.'
             )
-        return Space({name: _axis(name, described, source) for name, described in content.items()})
+        return Space({name: _axis(name, described, source, kind) for name, described in content.items()})
 
 
 def published_space() -> Space:
@@ -139,9 +138,9 @@ def published_space() -> Space:
     return Space.from_json(json.loads(content), "space.json")
 
 
-def read_space(path: str | Path) -> Space:
+def read_space(path: str | Path, kind: type[ModelSettings] = PCNetSettings) -> Space:
     """A search space from a user's file."""
-    return Space.from_json(read_json(path), str(path))
+    return Space.from_json(read_json(path), str(path), kind)
 
 
 def settings_of(values: Values, base: Settings) -> Settings:
@@ -150,11 +149,12 @@ def settings_of(values: Values, base: Settings) -> Settings:
     of_model: Values = {}
     of_training: Values = {}
     rates = {name: dict(getattr(training, name)) for name in GROUPED}
+    fields = {each.name for each in dataclasses.fields(model)}
     for name, value in values.items():
         field, dot, group = name.partition(".")
         if field in GROUPED:
             rates[field] = {**rates[field], group: value} if dot else {ALL: value}
-        elif field in _MODEL:
+        elif field in fields:
             of_model[field] = value
         else:
             of_training[field] = value
@@ -170,38 +170,40 @@ def value_of(name: str, settings: Settings) -> Any:
     return found.get(group or ALL) if field in GROUPED else found
 
 
-def _absent(model: PCNetSettings) -> set[str]:
-    """Parameter groups of other PCNets."""
-    return {*PCNetSettings().groups} - {*model.groups}
+def _absent(model: ModelSettings) -> set[str]:
+    """Parameter groups that the method has with other settings."""
+    return {*type(model)().groups} - {*model.groups}
 
 
-def _tidy(rates: dict[str, float], model: PCNetSettings) -> dict[str, float]:
+def _tidy(rates: dict[str, float], model: ModelSettings) -> dict[str, float]:
     """Without rates that no layer of the model takes."""
     idle = {ALL} if {*model.groups} <= {*rates} else set()
     return {group: rate for group, rate in rates.items() if group not in idle | _absent(model)}
 
 
-def _axis(name: str, described: Any, source: str) -> Axis:
+def _axis(name: str, described: Any, source: str, kind: type[ModelSettings]) -> Axis:
     if isinstance(described, list) and described:
-        return Grid(tuple(_typed(name, value, source) for value in described))
+        return Grid(tuple(_typed(name, value, source, kind) for value in described))
     if isinstance(described, dict) and {"from", "to"} <= {*described} <= {"from", "to", "step", "scale"}:
-        low, high = (_typed(name, described[end], source) for end in ("from", "to"))
+        low, high = (_typed(name, described[end], source, kind) for end in ("from", "to"))
         if _is_number(low) and _is_number(high) and low < high:
-            return _range(name, low, high, described, source)
+            return _range(name, low, high, described, source, kind)
     raise PcnetError(
         f'{source}: {name} must be a list of values, or numbers {{"from": low, "to": high}} with a "step" or '
         f'"scale": "log", not {json.dumps(described)}.'
     )
 
 
-def _range(name: str, low: float, high: float, described: Mapping[str, Any], source: str) -> Axis:
+def _range(
+    name: str, low: float, high: float, described: Mapping[str, Any], source: str, kind: type[ModelSettings]
+) -> Axis:
     if "step" in described:
         step = described["step"]
         if "scale" in described or not _is_number(step) or not 0 < step <= high - low:
             raise PcnetError(f"{source}: the step of {name} must be a number above 0 that leads from {low} to {high}.")
         count = math.floor((high - low) / step + 1e-9) + 1
         values = [low + place * step for place in range(count)]
-        return Grid(tuple(_typed(name, round(value, 10), source) for value in values), step)
+        return Grid(tuple(_typed(name, round(value, 10), source, kind) for value in values), step)
     if isinstance(low, int):
         raise PcnetError(f"{source}: {name} is a whole number; give its range a step.")
     if described.get("scale", "log") != "log" or ("scale" in described and low <= 0):
@@ -209,11 +211,11 @@ def _range(name: str, low: float, high: float, described: Mapping[str, Any], sou
     return Interval(low, high, "scale" in described)
 
 
-def _typed(name: str, value: Any, source: str) -> Any:
+def _typed(name: str, value: Any, source: str, kind: type[ModelSettings]) -> Any:
     """A value with the type that its setting has, as `--set` would read it."""
     text = "none" if value is None else str(value)
     try:
-        model, training = override([PCNetSettings(), TrainingSettings()], [f"{name}={text}"])
+        model, training = override([kind(), TrainingSettings()], [f"{name}={text}"])
     except PcnetError as error:
         raise PcnetError(f"{source}: {error}") from None
     return value_of(name, (model, training))

@@ -86,6 +86,7 @@ class Tuning:
         return {
             "format": FORMAT,
             "dataset": self.experiment.dataset,
+            "method": model.method,
             "protocol": self.experiment.protocol,
             "seeds": list(self.experiment.seeds),
             "splits": [split.hash for split in splits],

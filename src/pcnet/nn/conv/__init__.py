@@ -1,5 +1,7 @@
 """Graph convolutions in PyG's manner: `conv(x, edge_index, edge_weight)`."""
 
+from pcnet.nn.conv._gpr_conv import GPRConv, PPRConv
 from pcnet.nn.conv._pc_conv import PCConv, PCFilter
+from pcnet.nn.conv._polynomial_conv import FixedBasisConv, PolynomialConv
 
-__all__ = ["PCConv", "PCFilter"]
+__all__ = ["FixedBasisConv", "GPRConv", "PCConv", "PCFilter", "PPRConv", "PolynomialConv"]

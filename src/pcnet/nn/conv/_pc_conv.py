@@ -13,10 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
 
 from pcnet._checks import finite_number, whole_number
-from pcnet.errors import PcnetError
-from pcnet.graph import Operator, cached_operator
+from pcnet.graph import Operator
 from pcnet.nn._combine import combine
-from pcnet.nn._runs import RunModule
+from pcnet.nn.conv._polynomial_conv import PolynomialConv
 from pcnet.polynomial import (
     Basis,
     Mode,
@@ -28,7 +27,6 @@ from pcnet.polynomial import (
     pc_response,
     warn_once,
 )
-from pcnet.propagate import apply_polynomial
 
 
 @dataclass(frozen=True)
@@ -46,7 +44,7 @@ class PCFilter:
         return matrix if self.identity else matrix[:, 1:]
 
 
-class PCConv(RunModule):
+class PCConv(PolynomialConv):
     r"""Z = θ_0 X + Σ_{k=1..K} θ_k g_{k,t}(L̃) X, with L̃ = (p−1)I − (D+I)^-η (A+I) (D+I)^-η.
 
     `mode="truncated"` is the layer of the paper: g_{k,t} is cut off after its N-th term. `mode="limit"` is what the
@@ -65,7 +63,7 @@ class PCConv(RunModule):
     """
 
     per_run: ClassVar[tuple[str, ...]] = ("filters",)
-    common: ClassVar[tuple[str, ...]] = ("eta", "mode")
+    common: ClassVar[tuple[str, ...]] = (*PolynomialConv.common, "mode")
     padded: ClassVar[tuple[str, ...]] = ("theta",)
     theta: nn.Parameter
 
@@ -102,48 +100,15 @@ class PCConv(RunModule):
     def _parameters_of(self, run: int) -> int:
         return self.filters[run].K + self.filters[run].identity
 
-    def forward(self, x: Tensor, edge_index: Tensor | Operator, edge_weight: Tensor | None = None) -> Tensor:
-        """Filter the columns of x, (n, d) or (R, n, d).
-
-        `edge_index` may be a 2 × E list of edges, a sparse adjacency tensor or an `Operator`. The operator of a list
-        is kept and found again by its content.
-        """
-        if x.ndim not in (2, 3) or x.dtype not in (torch.float32, torch.float64):
-            raise PcnetError(
-                f"x is {x.dtype} of shape {tuple(x.shape)}; a filter takes float32 or float64, (n, d) or (R, n, d)."
-            )
-        operator = self.operator(edge_index, x.shape[-2], edge_weight, x.dtype)
-        basis, matrix = self._expansion(operator)
-        return apply_polynomial(operator, x, combine(matrix, self.theta).to(x.dtype), basis)
-
-    def operator(
-        self, edges: Tensor | Operator, num_nodes: int, edge_weight: Tensor | None, dtype: torch.dtype
-    ) -> Operator:
-        """The graph's S = Ã_η, whatever form the edges come in."""
-        if isinstance(edges, Operator):
-            if edge_weight is not None:
-                raise PcnetError("An operator has its edge weights in it; leave edge_weight out.")
-            if edges.eta != self.eta:
-                raise PcnetError(
-                    f"The operator has eta = {edges.eta}, the layer {self.eta}; build it with the layer's."
-                )
-            return edges.to(dtype)
-        edge_index = edges
-        if edges.layout != torch.strided:
-            if edges.shape != (num_nodes, num_nodes):
-                raise PcnetError(
-                    f"The adjacency matrix is {tuple(edges.shape)}, but x has {num_nodes} nodes; they must be the same."
-                )
-            coo = edges.to_sparse_coo().coalesce()
-            # Row i of an adjacency matrix gathers from its columns: those are the sources.
-            edge_index, edge_weight = coo.indices().flip(0), coo.values()
-        return cached_operator(edge_index, num_nodes, edge_weight, eta=self.eta, dtype=dtype)
-
-    def _expansion(self, operator: Operator) -> tuple[Basis, Tensor]:
-        """The basis and, in double precision, the matrix B of c = Bθ."""
+    def expansion(self, operator: Operator) -> tuple[Basis, Tensor]:
+        """Powers of −L̃, or in limit mode Chebyshev polynomials on the true interval, and c = Bθ."""
         interval = None if self.mode == "truncated" else operator.interval
         basis, matrix = _family(self.filters, interval, self.theta.shape[-1], self.theta.device)
-        return basis, matrix if self.runs is not None else matrix[0]
+        return basis, combine(matrix if self.runs is not None else matrix[0], self.theta)
+
+    def frequency(self, s: ArrayLike) -> NDArray[np.float64]:
+        """L̃ = (p−1)I − S; of a stacked layer, the first run's."""
+        return self.filters[0].p - 1 - np.asarray(s, dtype=np.float64)
 
     def response(self, lam: ArrayLike) -> NDArray[np.float64]:
         """g(λ̃) at eigenvalues λ̃ of L̃; of a stacked layer, one row for each run."""

@@ -10,21 +10,21 @@ import safetensors.torch
 
 from pcnet._files import read_json, write_atomically, write_json
 from pcnet.errors import PcnetError
-from pcnet.nn.models._pcnet import PCNet, PCNetSettings
+from pcnet.nn.models._methods import method_named
+from pcnet.nn.models._settings import Model, ModelSettings
 
 FORMAT = 1
 
 
-def save_model(model: PCNet, settings: PCNetSettings, path: str | Path) -> None:
+def save_model(model: Model, settings: ModelSettings, path: str | Path) -> None:
     """Write `path`.safetensors and `path`.json; the model can be loaded for any graph with the same features."""
     path = Path(path)
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in model.state_dict().items()}
-    weights = model.transform.weights
     description = {
         "format": FORMAT,
-        "model": "PCNet",
-        "in_channels": weights[0].shape[0],
-        "out_channels": weights[-1].shape[1],
+        "model": settings.method,
+        "in_channels": model.in_channels,
+        "out_channels": model.out_channels,
         "settings": asdict(settings),
     }
     target = path.with_name(path.name + ".safetensors")
@@ -33,7 +33,7 @@ def save_model(model: PCNet, settings: PCNetSettings, path: str | Path) -> None:
     write_json(path.with_name(path.name + ".json"), description)
 
 
-def load_model(path: str | Path) -> tuple[PCNet, PCNetSettings]:
+def load_model(path: str | Path) -> tuple[Model, ModelSettings]:
     """Read what `save_model` wrote; the model comes in evaluation mode."""
     path = Path(path)
     description = read_json(path.with_name(path.name + ".json"))
@@ -41,7 +41,7 @@ def load_model(path: str | Path) -> tuple[PCNet, PCNetSettings]:
     try:
         if description["format"] > FORMAT:
             raise PcnetError(f"{path}.json was written by a newer pcnet; update pcnet to read it.")
-        settings = PCNetSettings(**description["settings"])
+        settings = method_named(description["model"])(**description["settings"])
         model = settings.build(description["in_channels"], description["out_channels"])
         model.load_state_dict(safetensors.torch.load_file(weights))
     except FileNotFoundError as error:

@@ -1,0 +1,24 @@
+"""Every method by its name."""
+
+from __future__ import annotations
+
+from pcnet.errors import PcnetError, close_match
+from pcnet.nn.models._gcn import GCNSettings
+from pcnet.nn.models._gprgnn import APPNPSettings, GPRGNNSettings
+from pcnet.nn.models._mlp import MLPSettings
+from pcnet.nn.models._pcnet import PCNetSettings
+from pcnet.nn.models._settings import ModelSettings
+
+#: The settings class of every method.
+METHODS: dict[str, type[ModelSettings]] = {
+    kind.method: kind for kind in (MLPSettings, GCNSettings, APPNPSettings, GPRGNNSettings, PCNetSettings)
+}
+
+
+def method_named(name: str) -> type[ModelSettings]:
+    """The settings class of a method, by a name in any case."""
+    if name.lower() not in METHODS:
+        raise PcnetError(
+            f"There is no method '{name}'; choose from {', '.join(METHODS)}.{close_match(name.lower(), METHODS)}"
+        )
+    return METHODS[name.lower()]
