@@ -26,6 +26,7 @@ ROOMS = (
     "report",
     "estimator",
     "bench",
+    "reproduction",
     "cli",
 )
 #: Modules of no room, which import no room and serve every one.

@@ -1,0 +1,36 @@
+"""What the paper shows beside its tables of accuracies, produced again: a figure, dataset statistics, complexities.
+
+Each target is a function that returns plain data, fit for JSON, and others that turn such data into a table or a
+picture. Who runs them adds the command, the date, the machine and the versions.
+"""
+
+from pcnet.reproduction._complexity import complexity_sheet, run_complexity
+from pcnet.reproduction._complexity_plot import plot_complexity
+from pcnet.reproduction._datasets import datasets_sheet, run_datasets, statistics
+from pcnet.reproduction._exponents import Exponent, fit_exponent
+from pcnet.reproduction._figure2 import figure2_sheet, run_figure2
+from pcnet.reproduction._figure2_plot import plot_figure2
+from pcnet.reproduction._methods import FILTER, METHODS, Method, Size, Sweep
+from pcnet.reproduction._progress import Tell
+from pcnet.reproduction._sheet import Sheet
+
+__all__ = [
+    "FILTER",
+    "METHODS",
+    "Exponent",
+    "Method",
+    "Sheet",
+    "Size",
+    "Sweep",
+    "Tell",
+    "complexity_sheet",
+    "datasets_sheet",
+    "figure2_sheet",
+    "fit_exponent",
+    "plot_complexity",
+    "plot_figure2",
+    "run_complexity",
+    "run_datasets",
+    "run_figure2",
+    "statistics",
+]

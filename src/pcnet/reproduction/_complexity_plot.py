@@ -1,0 +1,82 @@
+"""The picture of the measured complexities."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pcnet.reproduction._complexity import exponent_of
+from pcnet.reproduction._drawing import COLOURS, GREY, MARKERS, panels, save
+
+#: Panels beside each other.
+ACROSS = 4
+
+
+def plot_complexity(report: dict[str, Any], path: str | Path) -> None:
+    """Time against size, a panel for each letter; both axes have the same scale, so that a slope is an exponent."""
+    rows, settings, names = report["rows"], report["settings"], list(report["formulas"])
+    letters = list(dict.fromkeys(row["letter"] for row in rows))
+    across, down = min(len(letters), ACROSS), -(-len(letters) // ACROSS)
+    headline = "Time of a forward and a backward against each size, with the exponent and its 95 % interval"
+    figure, grid = panels(headline, down, across, (2.7 * across, 2.9 * down))
+    for axes, letter in zip(grid.flat, letters, strict=False):
+        drawn = [row for row in rows if row["letter"] == letter]
+        for row in drawn:
+            _draw(axes, row, names.index(row["method"]), alone=_is_alone(row, drawn))
+        axes.set_xlabel(letter, fontsize=9)
+        _log_axes(axes)
+        axes.legend(frameon=False, fontsize=6.5, loc="upper left")
+    for axes in grid.flat[len(letters) :]:
+        axes.set_axis_off()
+    for axes in grid[:, 0]:
+        axes.set_ylabel("ms", fontsize=9)
+    fixed = ", ".join(f"{key} = {settings[key]:,}" for key in ("m", "|E|", "N", "K", "C", "F", "d"))
+    measured = f"threads: {settings['threads']}; medians and ranges of {settings['rounds']} rounds"
+    figure.supxlabel(f"{fixed} where they do not vary; {measured}", fontsize=7, color=GREY)
+    save(figure, path)
+
+
+def _is_alone(row: dict[str, Any], rows: list[dict[str, Any]]) -> bool:
+    return sum(other["method"] == row["method"] for other in rows) == 1
+
+
+def _draw(axes: Any, row: dict[str, Any], place: int, *, alone: bool) -> None:
+    """A line with bars from the lowest to the highest round; of several lines of a method each says its range."""
+    values, spreads = [point["value"] for point in row["points"]], [point["ms"] for point in row["points"]]
+    middle = [each["median"] for each in spreads]
+    bars = [[each["median"] - each["low"] for each in spreads], [each["high"] - each["median"] for each in spreads]]
+    where = "" if alone else f", {_short(values[0])} to {_short(values[-1])}"
+    axes.errorbar(
+        values,
+        middle,
+        yerr=bars,
+        label=f"{row['method']}{where}: {exponent_of(row)}",
+        color=COLOURS[place % len(COLOURS)],
+        marker=MARKERS[place % len(MARKERS)],
+        lw=1.5,
+        ms=3.5,
+        elinewidth=0.8,
+        capsize=1.5,
+    )
+
+
+def _log_axes(axes: Any) -> None:
+    """Logarithmic axes of the same scale, with plain numbers, more of them where there are few decades."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_aspect("equal", adjustable="datalim")
+    axes.margins(0.12, 0.2)
+    for axis, (low, high) in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high < 100 * low else (1.0,)))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: _short(value)))
+        axis.set_minor_formatter(NullFormatter())
+
+
+def _short(number: float) -> str:
+    """2 M, 20 k, 5."""
+    for unit, size in (("M", 1e6), ("k", 1e3)):
+        if number >= size:
+            return f"{number / size:.3g} {unit}"
+    return f"{number:g}"
