@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pcnet.tuning import Results, Score, Space, Standing
+from pcnet import PcnetError
+from pcnet.experiments import preset_experiment
+from pcnet.tuning import Results, Score, Space, Standing, Tuning
 from pcnet.tuning._results import entry_of
-from pcnet.tuning._strategies import Halving, RandomSearch
+from pcnet.tuning._strategies import GridSearch, Halving, RandomSearch
 
 SPACE = Space.from_json({"t": {"from": 0, "to": 1}}, "space.json")
 
@@ -123,3 +125,26 @@ def test_halving_against_a_simulation(trials, splits, seed, at_a_time):
     assert {*trained} == {*expected}
     # The winner of halving is the best of those who were trained on everything.
     assert results.ranking(splits)[0].trial == min(survivors, key=lambda trial: standing(trial, splits))
+
+
+def test_a_grid_search_tries_every_point_once():
+    space = Space.from_json({"t": [0.0, 0.5, 1.0], "K": [2, 3]}, "f")
+    grid = GridSearch(space, 0, 6, 2)
+    assert space.size == 6
+    assert [(job.values["t"], job.values["K"]) for job in grid.jobs(Results(), ())] == [
+        (0.0, 2), (0.0, 3), (0.5, 2), (0.5, 3), (1.0, 2), (1.0, 3)
+    ]  # fmt: skip
+    assert all(job.splits == (0, 1) for job in grid.jobs(Results(), ()))
+
+
+@pytest.mark.parametrize(
+    ("axes", "words"),
+    [
+        ({"t": {"from": 0, "to": 1}}, "infinitely many points"),
+        ({"t": {"from": 0, "to": 2, "step": 1e-4}}, "20,001 points"),
+    ],
+)
+def test_a_grid_must_be_small(axes, words):
+    experiment = preset_experiment("citeseer", "table2")
+    with pytest.raises(PcnetError, match=words):
+        Tuning(experiment, Space.from_json(axes, "f"), strategy="grid")

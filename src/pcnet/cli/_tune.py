@@ -11,11 +11,13 @@ import typer
 from rich.console import Console
 
 from pcnet._files import check_target
+from pcnet.cli._chosen_settings import write_chosen
 from pcnet.cli._options import (
     DataOption,
     DeviceOption,
     Interrupted,
     JsonOption,
+    MethodOption,
     ThreadsOption,
     check_device,
     emit_json,
@@ -25,8 +27,18 @@ from pcnet.cli._tuned_tables import rich_table, write_tables
 from pcnet.cli._versions import machine, versions
 from pcnet.data import load_dataset
 from pcnet.errors import PcnetError
-from pcnet.experiments import Experiment, named_experiment, preset_datasets, preset_names, protocol_experiment
-from pcnet.tuning import Tuned, Tuning, published_space, read_space
+from pcnet.experiments import (
+    DEFAULT_METHOD,
+    Experiment,
+    method_file,
+    named_experiment,
+    preset_datasets,
+    preset_names,
+    protocol_experiment,
+    table_datasets,
+    table_experiment,
+)
+from pcnet.tuning import Space, Tuned, Tuning, published_space, read_space
 from pcnet.tuning import tune as run_search
 
 
@@ -43,12 +55,16 @@ def tune(
     protocol: Annotated[
         str | None, typer.Option(metavar="NAME", help="How nodes are split, as in fixed-48-32-20.")
     ] = None,
+    method: MethodOption = DEFAULT_METHOD,
     runs: Annotated[
         int | None, typer.Option("--runs", "--splits", help="Splits that a setting is tried on.", show_default="10")
     ] = None,
     strategy: Annotated[
         str | None,
-        typer.Option(help="random; halving, a quarter of the work; or optuna.", show_default="random"),
+        typer.Option(
+            help="random; halving, a quarter of the work; grid, every point of a small space; or optuna.",
+            show_default="random for pcnet, grid for others",
+        ),
     ] = None,
     sampler: Annotated[
         str | None, typer.Option(help="What suggests Optuna's trials: tpe, gp or random.", show_default="tpe")
@@ -56,7 +72,7 @@ def tune(
     batch: Annotated[int, typer.Option(help="Trials that Optuna suggests at a time.")] = 32,
     seed: Annotated[int, typer.Option(help="Of the search: which settings are drawn.")] = 0,
     space: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Search space as JSON; the paper's by default.")
+        Path | None, typer.Option(metavar="FILE", help="Search space as JSON; the paper's or the method's by default.")
     ] = None,
     assignments: Annotated[
         list[str] | None,
@@ -69,19 +85,21 @@ def tune(
         Path | None, typer.Option(metavar="DIR", help="Folder of the search; runs/tune-DATASET-PRESET by default.")
     ] = None,
     out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Of whole tables: folder for tuned-tables.json and .md.")
+        Path,
+        typer.Option(metavar="DIR", help="Of whole tables: folder for tuned-tables.json and .md, or METHOD.toml."),
     ] = Path("results"),
     threads: ThreadsOption = None,
     device: DeviceOption = "cpu",
     data: DataOption = None,
     json_file: JsonOption = None,
 ) -> None:
-    """Search PCNet's settings and choose by mean validation accuracy.
+    """Search a method's settings and choose by mean validation accuracy.
 
     Trials are trained side by side, on every split or with halving on as many as they deserve. The test score of the
     chosen setting is computed once, at the end, and the log in the store says so. Everything is kept in the store:
     the same command continues a search that was interrupted, and started several times at once it shares the work.
-    The result is a preset, for `pcnet train DATASET --preset STORE/best.json`.
+    The result is a preset, for `pcnet train DATASET --preset STORE/best.json`. Of another method than pcnet, a whole
+    table is searched where nothing is published, and the choices are written to METHOD.toml.
     """
     check_device(device)
     if json_file not in (None, "-"):
@@ -89,20 +107,20 @@ def tune(
     console = Console(stderr=json_file == "-")
 
     def search(dataset: str, preset: str | None, store: Path | None) -> Tuned:
-        published = _base(dataset, preset, protocol)
+        published = _base(dataset, preset, protocol, method)
         count = len(published.seeds) if runs is None else runs
         experiment = published.with_overrides(assignments or []).with_runs(count, None)
-        axes = (published_space() if space is None else read_space(space)).fixing(assignments or [], experiment.model)
+        axes = _space(space, method).fixing(assignments or [], experiment.model)
         tuning = Tuning(
             experiment,
             axes,
             trials,
-            strategy or ("random" if sampler is None else "optuna"),
+            strategy or ("optuna" if sampler is not None else "random" if method == DEFAULT_METHOD else "grid"),
             sampler,
             batch,
             seed,
             leak,
-            published if published.preset in preset_names() else None,
+            published if published.preset in preset_names() and published.source else None,
         )
         graph = load_dataset(dataset, data)
         experiment.model.build(graph.num_features, graph.num_classes)
@@ -133,18 +151,25 @@ def tune(
         return
     if preset is not None or protocol is not None:
         raise PcnetError(f"{dataset} has its own splits; leave out --preset and --protocol.")
+    if method != DEFAULT_METHOD and assignments:
+        raise PcnetError(f"The settings of {method} for a table are written to a file; leave out --set.")
     bests = []
     for table in tables:
-        for name in preset_datasets(table):
+        for name in _datasets(table, method):
             folder = store or Path("runs") / "tune"
             try:
                 load_dataset(name, data)
             except PcnetError as error:
                 console.print(f"{table} {name}: left out. {error}", style="dim", highlight=False)
                 continue
-            bests.append(search(name, table, folder / f"{table}-{name}").best)
+            part = f"{table}-{name}" if method == DEFAULT_METHOD else f"{method}-{table}-{name}"
+            bests.append(search(name, table, folder / part).best)
     if not bests:
-        raise PcnetError("No dataset of these tables was found; name a folder with --data.")
+        raise PcnetError("Nothing is left to search, or no dataset of it was found; name a folder with --data.")
+    if method != DEFAULT_METHOD:
+        console.print(f"The chosen settings are in {write_chosen(out, method, bests)}.", highlight=False)
+        emit_json(json_file, {"cells": bests})
+        return
     rows = write_tables(out, bests, _command())
     console.print(rich_table(rows))
     emit_json(json_file, {"cells": rows})
@@ -154,14 +179,33 @@ def _command() -> str:
     return "pcnet " + " ".join(sys.argv[1:])
 
 
-def _base(dataset: str, preset: str | None, protocol: str | None) -> Experiment:
+def _datasets(table: str, method: str) -> list[str]:
+    """Of PCNet all datasets of a table; of other methods those that nothing is published for."""
+    if method == DEFAULT_METHOD:
+        return list(preset_datasets(table))
+    published = method_file(method).content.get(table, {})
+    return [name for name in table_datasets(table) if name not in published]
+
+
+def _space(path: Path | None, method: str) -> Space:
+    """A user's search space, the paper's, or another method's grid."""
+    known = method_file(method)
+    if path is not None:
+        return read_space(path, known.kind)
+    if method == DEFAULT_METHOD:
+        return published_space()
+    return Space.from_json(dict(known.grid), f"The grid of {known.name}", known.kind)
+
+
+def _base(dataset: str, preset: str | None, protocol: str | None, method: str) -> Experiment:
     """What the search starts from: splits, and everything that is not searched."""
-    if protocol is None:
-        return named_experiment(dataset, preset)
-    if preset is None:
-        return protocol_experiment(dataset, protocol)
-    experiment = named_experiment(dataset, preset)
-    if experiment.protocol != protocol:
+    if preset is None and protocol is not None:
+        return protocol_experiment(dataset, protocol, method)
+    if preset in preset_names():
+        experiment = table_experiment(dataset, str(preset), method)
+    else:
+        experiment = named_experiment(dataset, preset, method)
+    if protocol not in (None, experiment.protocol):
         raise PcnetError(f"{preset} splits by {experiment.protocol}, not by {protocol}; leave one of the two out.")
     return experiment
 

@@ -13,6 +13,7 @@ from pcnet.experiments._presets import (
     preset_names,
     protocol_experiment,
     table_datasets,
+    table_experiment,
 )
 from pcnet.experiments._published import (
     Figure,
@@ -52,4 +53,5 @@ __all__ = [
     "run_experiment",
     "splits_of",
     "table_datasets",
+    "table_experiment",
 ]

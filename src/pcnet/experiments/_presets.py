@@ -114,6 +114,18 @@ def preset_experiment(dataset: str, preset: str = "table2", method: str = DEFAUL
     )
 
 
+def table_experiment(dataset: str, preset: str, method: str = DEFAULT_METHOD) -> Experiment:
+    """As `preset_experiment`; where the method has no settings for the cell, its defaults on the cell's splits."""
+    name = dataset_named(dataset).name
+    if _entry(method, _known_preset(preset), name) is not None:
+        return preset_experiment(name, preset, method)
+    table, entry = _tables()[preset], method_file(method).defaults
+    if name not in table["protocols"]:
+        raise PcnetError(f"{preset} has no dataset {name}; it has {', '.join(table['protocols'])}.")
+    seeds = tuple(table["seeds"][: table.get("splits", {}).get(name)])
+    return Experiment(name, preset, table["protocols"][name], seeds, entry.model, entry.training)
+
+
 def _entry(method: str, preset: str, dataset: str) -> Entry | None:
     """A method's settings for a cell of a table, or of the table that this one takes its settings from."""
     table, known = _tables()[preset], method_file(method)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 import math
 import warnings
@@ -90,6 +91,18 @@ class Space:
         """The values of a trial, each drawn evenly from its axis."""
         random = np.random.default_rng([seed, trial])
         return {name: axis.draw(random) for name, axis in self.axes.items()}
+
+    @property
+    def size(self) -> int | None:
+        """Number of its points, or None where they cannot be counted."""
+        if any(isinstance(axis, Interval) for axis in self.axes.values()):
+            return None
+        return math.prod(len(axis.values) for axis in self.axes.values())
+
+    def points(self) -> list[Values]:
+        """Every point of a space that is a grid."""
+        combinations = itertools.product(*(axis.values for axis in self.axes.values()))
+        return [dict(zip(self.axes, values, strict=True)) for values in combinations]
 
     def sample(self, seed: int, trial: int, base: Settings) -> Settings:
         """The settings of a trial; what is not searched is as in `base`."""

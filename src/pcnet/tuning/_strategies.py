@@ -59,6 +59,15 @@ class RandomSearch:
 
 
 @dataclass(frozen=True)
+class GridSearch(RandomSearch):
+    """Every point of the space on every split; `trials` is their number."""
+
+    @cached_property
+    def drawn(self) -> list[Values]:
+        return self.space.points()
+
+
+@dataclass(frozen=True)
 class Halving(RandomSearch):
     """All trials on one split, the best third on more, the best third of those on all; of ten splits on 1, 3 and 10.
 

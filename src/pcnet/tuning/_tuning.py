@@ -18,9 +18,11 @@ from pcnet.graph import CSR, Graph
 from pcnet.training import Targets
 from pcnet.tuning._optuna import SAMPLERS, OptunaSearch, check_installed
 from pcnet.tuning._space import Settings, Space
-from pcnet.tuning._strategies import Halving, RandomSearch, Strategy
+from pcnet.tuning._strategies import GridSearch, Halving, RandomSearch, Strategy
 
-STRATEGIES = ("random", "halving", "optuna")
+STRATEGIES = ("random", "halving", "grid", "optuna")
+#: Points of a grid that are tried at most.
+LARGEST_GRID = 10_000
 #: Of the folder's files.
 FORMAT = 1
 
@@ -55,6 +57,15 @@ class Tuning:
             _check_known("sampler", str(self.sampler), SAMPLERS)
         elif self.sampler is not None:
             raise PcnetError(f"A sampler belongs to the strategy optuna; {self.strategy} has none.")
+        if self.strategy == "grid":
+            size = self.space.size
+            if size is None or size > LARGEST_GRID:
+                points = "infinitely many" if size is None else f"{size:,}"
+                raise PcnetError(
+                    f"The search space has {points} points; a grid search tries each of at most {LARGEST_GRID:,}. "
+                    "Give a smaller one with --space, or use --strategy random."
+                )
+            object.__setattr__(self, "trials", size)
         self.space.check(self.base)
 
     @property
@@ -71,7 +82,8 @@ class Tuning:
         drawn = (self.space, self.seed, self.trials, self.splits)
         if self.strategy == "optuna":
             return OptunaSearch(*drawn, self.batch, str(self.sampler), folder)
-        return RandomSearch(*drawn) if self.strategy == "random" else Halving(*drawn)
+        kinds: dict[str, type[RandomSearch]] = {"random": RandomSearch, "halving": Halving, "grid": GridSearch}
+        return kinds[self.strategy](*drawn)
 
     @property
     def runs(self) -> int:
