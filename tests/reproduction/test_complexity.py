@@ -14,7 +14,8 @@ from rich.console import Console
 
 from pcnet import PcnetError
 from pcnet.bench import random_graph
-from pcnet.experiments._published import published_complexity
+from pcnet.experiments import published_complexity
+from pcnet.graph import Operator
 from pcnet.reproduction import (
     METHODS,
     Exponent,
@@ -24,7 +25,7 @@ from pcnet.reproduction import (
     plot_complexity,
     run_complexity,
 )
-from pcnet.reproduction._complexity import Step
+from pcnet.reproduction._complexity import Step, with_loops
 
 SMALL = Size(m=60, degree=4, N=2, K=2, C=3, F=8, d=4)
 
@@ -40,7 +41,7 @@ def quick(key: str):
 @pytest.fixture(scope="module")
 def report():
     methods = {key: quick(key) for key in METHODS}
-    found = run_complexity(published_complexity(), methods=methods, base=SMALL, rounds=2, seconds=1e-5)
+    found = run_complexity(methods, base=SMALL, rounds=2, seconds=1e-5)
     return json.loads(json.dumps(found, allow_nan=False))
 
 
@@ -112,7 +113,8 @@ def test_rows(report):
         values, medians = zip(*((point["value"], point["ms"]["median"]) for point in row["points"]), strict=True)
         assert all(ms > 0 for ms in medians)
         assert row["exponent"]["value"] == pytest.approx(fit_exponent(values, [medians]).value)
-    assert report["formulas"] == {"PC-Conv": "O(N|E|C) + O(mNKC) + O(K)", "MLP": "O(mFd + mdC)"}
+    assert report["formulas"] == {METHODS[key].name: published_complexity()[key] for key in METHODS}
+    assert report["formulas"]["PC-Conv"] == "O(N|E|C) + O(mNKC) + O(K)"
 
 
 def test_edges_are_counted_in_the_graph(report):
@@ -144,6 +146,15 @@ def test_a_step_computes_all_gradients(key):
     step()
 
 
+@pytest.mark.parametrize("self_loops", ["add", "fill", "keep", "remove"])
+def test_operators_have_the_loops_that_a_layer_wants(self_loops):
+    sample = random_graph(50, 6)
+    found = with_loops(sample, self_loops)
+    expected = Operator.from_edges(sample.edge_index, 50, self_loops=self_loops)
+    assert found.self_loops == expected.self_loops == self_loops
+    torch.testing.assert_close(found.matrix.to_dense(), expected.matrix.to_dense(), rtol=1e-6, atol=0)
+
+
 def test_table_and_picture(report, tmp_path):
     sheet = complexity_sheet(report)
     assert len(sheet.rows) == len(report["rows"])
@@ -160,6 +171,6 @@ def test_table_and_picture(report, tmp_path):
 
 def test_bad_settings():
     with pytest.raises(PcnetError, match="rounds must be at least 1, not 0"):
-        run_complexity({}, rounds=0)
+        run_complexity(rounds=0)
     with pytest.raises(PcnetError, match="seconds must be above 0"):
-        run_complexity({}, seconds=0)
+        run_complexity(seconds=0)

@@ -19,7 +19,7 @@ from pcnet import PcnetError
 from pcnet.data import CATALOGUE, load_embedded
 from pcnet.data._embedded import read_embedded
 from pcnet.data._load import _read
-from pcnet.experiments._published import published_statistics
+from pcnet.experiments import published_statistics
 from pcnet.graph import Graph
 from pcnet.reproduction import datasets_sheet, run_datasets, statistics
 from pcnet.reproduction._datasets import NUMBERS
@@ -71,7 +71,7 @@ def test_counts(nodes, data):
 
 def test_embedded_citeseer(nowhere):
     told = []
-    report = run_datasets(nowhere, published_statistics(), tell=lambda what, done: told.append((what, done)))
+    report = run_datasets(nowhere, tell=lambda what, done: told.append((what, done)))
     report = json.loads(json.dumps(report, allow_nan=False))
     (row,) = report["rows"]
     assert row["dataset"] == "citeseer"
@@ -90,7 +90,7 @@ def test_embedded_citeseer(nowhere):
 
 def test_a_difference_that_nobody_can_explain(nowhere):
     row = replace(published_statistics()["citeseer"], nodes=3328, homophily=0.73)
-    (found,) = run_datasets(nowhere, {"citeseer": row})["rows"]
+    (found,) = run_datasets(nowhere, published={"citeseer": row})["rows"]
     for number in ("nodes", "homophily"):
         assert found[number]["verdict"] == "differs"
         assert found[number]["reason"] == "The reason is not known."
@@ -106,14 +106,14 @@ def test_damaged_data_is_not_missing_data(real, nowhere):
     edges = nowhere / CATALOGUE["texas"].files[1]
     edges.write_text("\n".join(edges.read_text().splitlines()[:50]) + "\n")
     with pytest.raises(PcnetError, match="texas was read with"):
-        run_datasets(nowhere, {"texas": published_statistics()["texas"]})
+        run_datasets(nowhere, published={"texas": published_statistics()["texas"]})
 
 
 def test_all_that_are_at_hand(real, monkeypatch, tmp_path):
     monkeypatch.setenv("PCNET_CACHE", str(tmp_path))
     known = published_statistics()
     names = [name for name in known if all((real / file).exists() for file in CATALOGUE[name].files)]
-    report = run_datasets(real, {name: known[name] for name in names})
+    report = run_datasets(real, published={name: known[name] for name in names})
     verdicts = {
         row["dataset"]: [number for number in NUMBERS if row[number]["verdict"] == "differs"] for row in report["rows"]
     }
@@ -128,7 +128,7 @@ def test_all_that_are_at_hand(real, monkeypatch, tmp_path):
 
 
 def test_table(nowhere):
-    sheet = datasets_sheet(run_datasets(nowhere, published_statistics()))
+    sheet = datasets_sheet(run_datasets(nowhere))
     text = sheet.markdown()
     assert "| citeseer | 3,327 | 4,552 (paper 4,676) | 3,703 | 6 | 0.74 | 0 | differs in edges |" in text
     assert "- penn94 is left out: its data was not at hand." in text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
@@ -14,6 +14,8 @@ from torch import nn
 from pcnet._checks import positive_number, whole_number
 from pcnet.bench import TOLERATED, Others, Sample, Spread, per_call, random_graph, take_turns
 from pcnet.errors import PcnetWarning
+from pcnet.experiments import published_complexity
+from pcnet.graph import Operator, SelfLoops
 from pcnet.reproduction._exponents import Exponent, fit_exponent
 from pcnet.reproduction._methods import METHODS, Method, Size, Sweep
 from pcnet.reproduction._progress import Tell, silent
@@ -24,9 +26,8 @@ BASE = Size()
 
 
 def run_complexity(
-    formulas: Mapping[str, str],
-    *,
     methods: Mapping[str, Method] = METHODS,
+    *,
     base: Size = BASE,
     rounds: int = 9,
     seconds: float = 0.03,
@@ -36,8 +37,7 @@ def run_complexity(
     """Time a forward and a backward of each method at the sizes of its sweeps, and fit the exponents.
 
     Args:
-        formulas: the paper's, as `pcnet.experiments.published_complexity()` gives them.
-        methods: what is measured, by the keys of the formulas.
+        methods: what is measured, by the keys of `published_complexity()`.
         base: all sizes that a sweep does not vary.
         rounds: the sizes of a sweep take turns in so many rounds.
         seconds: of one measurement; shorter calls are repeated for so long.
@@ -69,7 +69,7 @@ def run_complexity(
             "threads": threads,
             "precision": "float32",
         },
-        "formulas": {method.name: formulas[key] for key, method in methods.items()},
+        "formulas": {method.name: published_complexity()[key] for key, method in methods.items()},
         "rows": rows,
         "other_processes": others.cores(),
     }
@@ -94,12 +94,20 @@ def _measure(method: Method, sweep: Sweep, base: Size, rounds: int, seconds: flo
     }
 
 
+def with_loops(sample: Sample, self_loops: SelfLoops) -> Operator:
+    """The operator of a generated graph, with the loops that a layer wants."""
+    if self_loops in ("add", "fill"):
+        # The graph has no loops of its own, so that both give one to each node.
+        return replace(sample.operator, self_loops=self_loops)
+    return Operator.from_edges(sample.edge_index, sample.nodes, self_loops=self_loops)
+
+
 class Step:
     """A forward and a backward, for the gradients of all parameters and, of a filter, of x."""
 
     def __init__(self, method: Method, size: Size, sample: Sample) -> None:
         self.layer: nn.Module = method.layer(size)
-        self.operator = sample.operator
+        self.operator = with_loops(sample, getattr(self.layer, "self_loops", sample.operator.self_loops))
         # Features are data and need no gradient; what a filter is given was computed from weights.
         self.x = torch.rand(size.m, getattr(size, method.columns), requires_grad=method.columns == "C")
         self.wanted = [*self.layer.parameters(), *([self.x] if self.x.requires_grad else [])]
@@ -129,7 +137,9 @@ def complexity_sheet(report: dict[str, Any]) -> Sheet:
     notes: tuple[str, ...] = (
         *(f"The paper's formula for {name}: {formula}" for name, formula in report["formulas"].items()),
         f"{report['what']}. {report['rule']}.",
-        "An exponent below the expected one: at the small end time is also spent on what does not grow with the size.",
+        "N is the order of the polynomial, which all methods but PC-Conv call K.",
+        "An exponent below the expected one: at the small end time is also spent on what does not grow with the size; "
+        "above it: at the large end more has to come from beyond a cache.",
         "The paper's term O(mNKC) is the cost of combining K filters of N + 1 terms. Here they are combined before, as "
         "the N + 1 coefficients of one polynomial, so that time does not depend on K.",
         f"{settings}. Graph: {report['settings']['graph']}.",

@@ -17,12 +17,11 @@ def plot_complexity(report: dict[str, Any], path: str | Path) -> None:
     rows, settings, names = report["rows"], report["settings"], list(report["formulas"])
     letters = list(dict.fromkeys(row["letter"] for row in rows))
     across, down = min(len(letters), ACROSS), -(-len(letters) // ACROSS)
-    headline = "Time of a forward and a backward against each size, with the exponent and its 95 % interval"
+    headline = "Time of a forward and a backward against each size; in the legends, the exponents from left to right"
     figure, grid = panels(headline, down, across, (2.7 * across, 2.9 * down))
     for axes, letter in zip(grid.flat, letters, strict=False):
-        drawn = [row for row in rows if row["letter"] == letter]
-        for row in drawn:
-            _draw(axes, row, names.index(row["method"]), alone=_is_alone(row, drawn))
+        for place, name in enumerate(names):
+            _draw(axes, [row for row in rows if (row["method"], row["letter"]) == (name, letter)], place)
         axes.set_xlabel(letter, fontsize=9)
         _log_axes(axes)
         axes.legend(frameon=False, fontsize=6.5, loc="upper left")
@@ -36,28 +35,24 @@ def plot_complexity(report: dict[str, Any], path: str | Path) -> None:
     save(figure, path)
 
 
-def _is_alone(row: dict[str, Any], rows: list[dict[str, Any]]) -> bool:
-    return sum(other["method"] == row["method"] for other in rows) == 1
-
-
-def _draw(axes: Any, row: dict[str, Any], place: int, *, alone: bool) -> None:
-    """A line with bars from the lowest to the highest round; of several lines of a method each says its range."""
-    values, spreads = [point["value"] for point in row["points"]], [point["ms"] for point in row["points"]]
-    middle = [each["median"] for each in spreads]
-    bars = [[each["median"] - each["low"] for each in spreads], [each["high"] - each["median"] for each in spreads]]
-    where = "" if alone else f", {_short(values[0])} to {_short(values[-1])}"
-    axes.errorbar(
-        values,
-        middle,
-        yerr=bars,
-        label=f"{row['method']}{where}: {exponent_of(row)}",
-        color=COLOURS[place % len(COLOURS)],
-        marker=MARKERS[place % len(MARKERS)],
-        lw=1.5,
-        ms=3.5,
-        elinewidth=0.8,
-        capsize=1.5,
-    )
+def _draw(axes: Any, rows: list[dict[str, Any]], place: int) -> None:
+    """The lines of one method, with bars from the lowest to the highest round; it may have none, or several ranges."""
+    rows = sorted(rows, key=lambda row: row["points"][0]["value"])
+    exponents = ", ".join(f"{exponent_of(row).value:.2f}" for row in rows)
+    for row in rows:
+        values, spreads = [point["value"] for point in row["points"]], [point["ms"] for point in row["points"]]
+        axes.errorbar(
+            values,
+            [each["median"] for each in spreads],
+            yerr=[[abs(each[end] - each["median"]) for each in spreads] for end in ("low", "high")],
+            label=f"{row['method']}: {exponents}" if row is rows[0] else None,
+            color=COLOURS[place % len(COLOURS)],
+            marker=MARKERS[place % len(MARKERS)],
+            lw=1.5,
+            ms=3.5,
+            elinewidth=0.8,
+            capsize=1.5,
+        )
 
 
 def _log_axes(axes: Any) -> None:

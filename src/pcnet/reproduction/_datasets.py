@@ -9,6 +9,7 @@ from typing import Any
 
 from pcnet.data import dataset_named, find, load_dataset
 from pcnet.errors import PcnetError, PcnetWarning
+from pcnet.experiments import Statistics, published_statistics
 from pcnet.graph import Graph, edge_homophily
 from pcnet.reproduction._progress import Tell, silent
 from pcnet.reproduction._sheet import Sheet
@@ -26,14 +27,17 @@ LOOPS = (
 UNKNOWN = "The reason is not known."
 
 
-def run_datasets(data: str | Path | None, published: Mapping[str, Any], *, tell: Tell = silent) -> dict[str, Any]:
+def run_datasets(
+    data: str | Path | None = None, *, published: Mapping[str, Statistics] | None = None, tell: Tell = silent
+) -> dict[str, Any]:
     """Count every dataset of the paper's table that can be had, and compare it with the published row.
 
     Args:
         data: folder of raw datasets, as for `load_dataset`.
-        published: the paper's rows, as `pcnet.experiments.published_statistics()` gives them.
+        published: rows to compare with; the paper's by default.
         tell: is told which dataset is read now, and which share is done.
     """
+    published = published_statistics() if published is None else published
     rows, left_out = [], []
     for done, (name, row) in enumerate(published.items()):
         tell(name, done / len(published))
@@ -73,7 +77,7 @@ def statistics(graph: Graph) -> dict[str, Any]:
     }
 
 
-def _compare(dataset: str, number: str, found: float, row: Any) -> dict[str, Any]:
+def _compare(dataset: str, number: str, found: float, row: Statistics) -> dict[str, Any]:
     """A number beside the published one, and where they differ the reason."""
     published = getattr(row, number)
     cell = {"found": found, "published": published, "verdict": "same"}

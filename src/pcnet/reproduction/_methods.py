@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from torch import Tensor, nn
 
-from pcnet.nn import PCConv, Perceptron
+from pcnet.nn import GPRConv, PCConv, Perceptron
 
 
 @dataclass(frozen=True)
@@ -18,8 +18,8 @@ class Size:
     hidden width of a perceptron.
     """
 
-    m: int = 8_000
-    degree: int = 32
+    m: int = 4_000
+    degree: int = 64
     N: int = 4
     K: int = 4
     C: int = 16
@@ -90,6 +90,7 @@ METHODS: dict[str, Method] = {
         lambda size: PCConv(size.K, size.N, t=0.5),
         (*FILTER, Sweep("K", "K", (2, 4, 8, 16, 32, 64), "0", "K enters only the N + 1 coefficients c = Bθ")),
     ),
+    "gprgnn": Method("GPRGNN", lambda size: GPRConv(size.N), FILTER),
     "mlp": Method(
         "MLP",
         lambda size: Transform(size.F, size.d, size.C),

@@ -1,0 +1,114 @@
+"""Many cells, one after the other or in several processes; what is computed stays computed."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from pcnet._files import read_json, write_json
+from pcnet.data import load_dataset
+from pcnet.errors import PcnetError
+from pcnet.experiments import Experiment, run_experiment
+from pcnet.graph import Graph
+from pcnet.reproduction._cells import Cell, fingerprint
+from pcnet.training import Reporter
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """How cells are computed, and the folder that keeps them: one file each, which is complete or absent."""
+
+    folder: Path
+    data: Path | None = None
+    runs: int = 10
+    device: str = "cpu"
+    threads: int | None = None
+    #: What every record says about where it was computed.
+    provenance: Mapping[str, Any] | None = None
+
+    def path(self, cell: Cell) -> Path:
+        return self.folder / cell.table / f"{cell.method}-{cell.dataset}.json"
+
+    def experiment(self, cell: Cell) -> Experiment | None:
+        """The cell's experiment with as many runs as are wanted, but no more than it has seeds."""
+        experiment = cell.experiment
+        return None if experiment is None else experiment.with_runs(min(self.runs, len(experiment.seeds)), None)
+
+    def known(self, cell: Cell, say: Callable[[str], object]) -> Record | None:
+        """What the folder has of a cell; a damaged file, or one of other settings, is as good as none."""
+        path, experiment = self.path(cell), self.experiment(cell)
+        if experiment is None or not path.exists():
+            return None
+        try:
+            record = read_json(path)
+            if record["fingerprint"] == fingerprint(experiment) and record["test"]["per_run"]:
+                return dict(record)
+        except (PcnetError, KeyError, TypeError):
+            say(f"{path} is damaged and its cell is computed again.")
+        return None
+
+    def compute(self, cell: Cell, reporter: Reporter | None = None) -> Record:
+        """Train and score a cell, and keep it."""
+        experiment = self.experiment(cell)
+        if experiment is None:
+            raise PcnetError(f"{cell}: {cell.missing}.")
+        graph = _dataset(cell.dataset, self.data)
+        result = run_experiment(graph, experiment, threads=self.threads, device=self.device, reporter=reporter)
+        record = {
+            "table": cell.table,
+            "method": cell.method,
+            "dataset": cell.dataset,
+            "fingerprint": fingerprint(experiment),
+            "source": experiment.source,
+            "settings": {**experiment.settings, "seeds": list(experiment.seeds)},
+            "test": result.test["accuracy"].as_dict(),
+            "val": result.val["accuracy"].as_dict(),
+            "epochs": [outcome.epochs for outcome in result.outcomes],
+            "seconds": result.seconds,
+            "split_hashes": [split.hash for split in result.splits],
+            "notes": result.notes,
+            **(self.provenance or {}),
+        }
+        write_json(self.path(cell), record)
+        return record
+
+    def each(self, cells: Sequence[Cell], processes: int, reporter: Reporter | None) -> Iterator[tuple[Cell, Record]]:
+        """The records of cells as they are computed; in several processes, each on a core of its own."""
+        # Cells of one dataset in a row share its operators.
+        ordered = sorted(cells, key=lambda cell: cell.dataset)
+        if processes <= 1 or len(cells) <= 1:
+            for cell in ordered:
+                yield cell, self.compute(cell, reporter)
+            return
+        context = multiprocessing.get_context("spawn")
+        with ProcessPoolExecutor(min(processes, len(cells)), mp_context=context) as pool:
+            alone = replace(self, threads=1)
+            futures = {pool.submit(alone.compute, cell): cell for cell in ordered}
+            try:
+                for future in as_completed(futures):
+                    yield futures[future], future.result()
+                    if reporter is not None:
+                        reporter.advance(self.epochs([futures[future]]))
+            except BaseException:
+                # What is under way would be waited for, and nobody wants it any more.
+                for process in list((pool._processes or {}).values()):
+                    process.terminate()
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+
+    def epochs(self, cells: Iterable[Cell]) -> int:
+        """Epochs of all runs of some cells, at most."""
+        experiments = [experiment for cell in cells if (experiment := self.experiment(cell)) is not None]
+        return sum(experiment.training.epochs * len(experiment.seeds) for experiment in experiments)
+
+
+@lru_cache(maxsize=2)
+def _dataset(name: str, data: Path | None) -> Graph:
+    return load_dataset(name, data)

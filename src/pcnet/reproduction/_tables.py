@@ -1,0 +1,160 @@
+"""A table of the paper beside its reproduction: differences, verdicts, ranks, and who wins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from pcnet.evaluation import Summary, average_ranks, verdict, winners
+from pcnet.experiments import Figure, method_name, published
+from pcnet.reproduction._cells import NOT_REPRODUCIBLE, Cell
+from pcnet.reproduction._sheet import Sheet
+from pcnet.reproduction._sweep import Record
+
+RULE = "reproduced: |ours − paper| ≤ max(1.5, √(h₁² + h₂²)), h the half-widths of the two 95 % intervals; else above or below"
+#: What stands beside a mean in the overview.
+MARKS = {"reproduced": "", "above": " ↑", "below": " ↓", "not reproducible": " *"}
+
+
+def table_report(table: str, records: Mapping[Cell, Record], missing: Mapping[Cell, str]) -> dict[str, Any]:
+    """Every cell with its verdict; average ranks, ours and the paper's; the winners of each dataset."""
+    paper = published(table)
+    cells = [_cell(cell, record, paper.cell(cell.method, cell.dataset)) for cell, record in records.items()]
+    ours = {(cell.method, cell.dataset): record["test"]["mean"] for cell, record in records.items()}
+    methods = [method for method in paper.methods if any(cell.method == method for cell in records)]
+    datasets = [name for name in paper.datasets if any(cell.dataset == name for cell in records)]
+    figures = {method: [paper.cell(method, name) for name in datasets] for method in methods}
+    return {
+        "table": table,
+        "title": paper.title,
+        "rule": RULE,
+        "ci95": "percentile bootstrap interval of the mean over runs, 1000 resamples",
+        "datasets": datasets,
+        "cells": cells,
+        "missing": [{"method": c.method, "dataset": c.dataset, "reason": reason} for c, reason in missing.items()],
+        "ranks": {
+            "ours": _ranks({m: [ours.get((m, name)) for name in datasets] for m in methods}),
+            "paper": _ranks({m: [None if f is None else f.mean for f in figures[m]] for m in methods}),
+        },
+        "winners": {name: asdict(winners(scores)) for name in datasets if len(scores := _runs(records, name)) > 1},
+        "notes": list(paper.notes),
+    }
+
+
+def _cell(cell: Cell, record: Record, figure: Figure | None) -> dict[str, Any]:
+    test = record["test"]
+    ours = Summary(test["mean"], tuple(test["ci95"]), test["std"], tuple(test["per_run"]))
+    row = {**record, "runs": len(ours.per_run), "half_width": ours.half_width, "paper": None, "verdict": None}
+    if figure is not None and figure.mean is not None and figure.half_width is not None:
+        reason = NOT_REPRODUCIBLE.get((cell.table, cell.method), "")
+        found = verdict(ours, figure.mean, figure.half_width, not_reproducible=reason)
+        row["paper"], row["verdict"] = asdict(figure), asdict(found)
+    return row
+
+
+def _ranks(means: Mapping[str, Sequence[float | None]]) -> dict[str, float]:
+    return average_ranks(means) if len(means) > 1 else {}
+
+
+def _runs(records: Mapping[Cell, Record], dataset: str) -> dict[str, list[float]]:
+    """Scores by method, of those that were run on the same splits as most."""
+    own = {cell.method: record for cell, record in records.items() if cell.dataset == dataset}
+    splits = [tuple(record["split_hashes"]) for record in own.values()]
+    common = max(splits, key=splits.count)
+    return {m: list(r["test"]["per_run"]) for m, r in own.items() if tuple(r["split_hashes"]) == common}
+
+
+def overview_sheet(report: Mapping[str, Any]) -> Sheet:
+    """Methods by datasets: our mean ± and in brackets the difference to the paper."""
+    by_place = {(cell["method"], cell["dataset"]): cell for cell in report["cells"]}
+    gone = {(each["method"], each["dataset"]): each["reason"] for each in report["missing"]}
+    methods = dict.fromkeys([*(m for m, _ in _ordered(report, by_place)), *(m for m, _ in gone)])
+    datasets = list(dict.fromkeys([*report["datasets"], *(name for _, name in gone)]))
+    ranks = report["ranks"]
+
+    def text(method: str, name: str) -> str:
+        if (method, name) in by_place:
+            return _overview_text(by_place[method, name])
+        return gone.get((method, name), "")
+
+    rows = [
+        [
+            method_name(method),
+            *(text(method, name) for name in datasets),
+            *(f"{ranks[which][method]:.2f}" if method in ranks[which] else "" for which in ("ours", "paper")),
+        ]
+        for method in methods
+    ]
+    words = [cell["verdict"]["word"] for cell in report["cells"] if cell["verdict"] is not None]
+    counts = ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
+    notes = (
+        f"Verdicts: {counts or 'none'}. {report['rule']}.",
+        "Ours ± the larger half of the 95 % bootstrap interval of the mean over runs; in brackets ours − paper, with ↑ "
+        "above, ↓ below, * not reproducible. Ranks: mean over these datasets, ties shared.",
+    )
+    return Sheet(report["title"], ("method", *datasets, "rank", "rank in the paper"), rows, notes)
+
+
+def _ordered(report: Mapping[str, Any], places: Mapping[tuple[str, str], Any]) -> list[tuple[str, str]]:
+    order = {method: place for place, method in enumerate(published(report["table"]).methods)}
+    return sorted(places, key=lambda place: order[place[0]])
+
+
+def _overview_text(cell: Mapping[str, Any]) -> str:
+    found = cell["verdict"]
+    beside = "" if found is None else f" ({found['difference']:+.2f}{MARKS[found['word']]})"
+    return f"{cell['test']['mean']:.2f} ± {cell['half_width']:.2f}{beside}"
+
+
+def cells_sheet(report: Mapping[str, Any]) -> Sheet:
+    """One line a cell: paper, ours, interval, runs, difference, verdict, and where the settings come from."""
+    rows = []
+    for cell in report["cells"]:
+        paper, found, test = cell["paper"], cell["verdict"], cell["test"]
+        low, high = test["ci95"]
+        rows.append(
+            [
+                method_name(cell["method"]),
+                cell["dataset"],
+                "" if paper is None else f"{paper['mean']:.2f} ± {paper['spread']:.2f}",
+                f"{test['mean']:.2f}",
+                f"[{low:.2f}, {high:.2f}]",
+                str(cell["runs"]),
+                "" if found is None else f"{found['difference']:+.2f}",
+                "" if found is None else found["word"],
+                f"{cell['seconds']:.1f}",
+                cell["source"],
+            ]
+        )
+    columns = (
+        "method",
+        "dataset",
+        "paper",
+        "ours",
+        "95 % interval",
+        "runs",
+        "difference",
+        "verdict",
+        "seconds",
+        "settings",
+    )
+    return Sheet(f"{report['title']}: every cell", columns, rows)
+
+
+def winners_sheet(report: Mapping[str, Any]) -> Sheet:
+    """For each dataset the best method, and those that ten runs cannot tell from it."""
+    rows = []
+    for name, found in report["winners"].items():
+        equal = [rival["method"] for rival in found["rivals"] if rival["indistinguishable"]]
+        worse = [rival for rival in found["rivals"] if not rival["indistinguishable"]]
+        nearest = f"{method_name(worse[0]['method'])}, p = {worse[0]['corrected']:.3f}" if worse else ""
+        words = found["note"] or ", ".join(map(method_name, equal)) or "none"
+        rows.append([name, method_name(found["best"]), nearest, words])
+    notes = (
+        "Wilcoxon's signed-rank test of the best mean against each other method on the same splits, Holm-corrected "
+        "within a dataset, at 0.05.",
+    )
+    return Sheet(
+        "Who wins", ("dataset", "best mean", "nearest that is worse", "not distinguishable from it"), rows, notes
+    )
