@@ -4,12 +4,19 @@ from pcnet.nn._dropout import DeviceDraws, Draws
 from pcnet.nn._perceptron import Perceptron
 from pcnet.nn._runs import RunModule
 from pcnet.nn.conv import FixedBasisConv, GPRConv, PCConv, PolynomialConv, PPRConv
+
 from pcnet.nn.models import (
+    ARMA,
     GCN,
+    GCNII,
     METHODS,
     APPNPSettings,
+    ARMASettings,
+    ChebNet,
+    ChebNetSettings,
     FilterNet,
     FilterNetSettings,
+    GCNIISettings,
     GCNSettings,
     GPRGNNSettings,
     LayeredNet,
@@ -25,14 +32,20 @@ from pcnet.nn.models import (
 )
 
 __all__ = [
+    "ARMA",
     "GCN",
+    "GCNII",
     "METHODS",
     "APPNPSettings",
+    "ARMASettings",
+    "ChebNet",
+    "ChebNetSettings",
     "DeviceDraws",
     "Draws",
     "FilterNet",
     "FilterNetSettings",
     "FixedBasisConv",
+    "GCNIISettings",
     "GCNSettings",
     "GPRConv",
     "GPRGNNSettings",

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from pcnet.errors import PcnetError, close_match
+from pcnet.nn.models._arma import ARMASettings
+from pcnet.nn.models._chebnet import ChebNetSettings
 from pcnet.nn.models._gcn import GCNSettings
+from pcnet.nn.models._gcnii import GCNIISettings
 from pcnet.nn.models._gprgnn import APPNPSettings, GPRGNNSettings
 from pcnet.nn.models._mlp import MLPSettings
 from pcnet.nn.models._pcnet import PCNetSettings
@@ -11,7 +14,17 @@ from pcnet.nn.models._settings import ModelSettings
 
 #: The settings class of every method.
 METHODS: dict[str, type[ModelSettings]] = {
-    kind.method: kind for kind in (MLPSettings, GCNSettings, APPNPSettings, GPRGNNSettings, PCNetSettings)
+    kind.method: kind
+    for kind in (
+        MLPSettings,
+        GCNSettings,
+        ChebNetSettings,
+        ARMASettings,
+        GCNIISettings,
+        APPNPSettings,
+        GPRGNNSettings,
+        PCNetSettings,
+    )
 }
 
 
