@@ -1,5 +1,7 @@
 """Bases against SciPy's polynomials, on points and on matrices."""
 
+import math
+
 import numpy as np
 import pytest
 import scipy.special
@@ -57,6 +59,20 @@ def test_jacobi(a, b):
     """a + b = −1 and a + b = 0 make the general formula divide by zero at its first step."""
     expected = [scipy.special.eval_jacobi(n, a, b, S) for n in range(ORDER + 1)]
     np.testing.assert_allclose(Jacobi(a, b).evaluate(S, ORDER), expected, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize(("a", "b"), [(-1.0, 0.5), (-1.0, 0.0), (0.25, -1.0), (-0.5, 0.5)])
+def test_jacobi_at_the_end_of_its_range(a, b):
+    """The explicit sum, which is a polynomial of a and b, goes on where SciPy stops."""
+
+    def binomial(x: float, j: int) -> float:
+        return math.prod((x - i) / (i + 1) for i in range(j))
+
+    half = (S - 1) / 2
+    for n, P in enumerate(Jacobi(a, b).evaluate(S, ORDER)):
+        weights = [binomial(n + a, n - j) * binomial(n + b, j) for j in range(n + 1)]
+        expected = sum(weight * half**j * (half + 1) ** (n - j) for j, weight in enumerate(weights))
+        np.testing.assert_allclose(P, expected, rtol=1e-11, atol=1e-11)
 
 
 def test_a_recurrence_of_ones_own():
@@ -123,8 +139,9 @@ def test_evaluate_polynomial():
         (lambda: Chebyshev(1, 1), r"interval of Chebyshev must have its low end below.*\(1, 1\)"),
         (lambda: Chebyshev(2, 1), "low end below its high end"),
         (lambda: Chebyshev(0, np.inf), "high end must be finite"),
-        (lambda: Jacobi(-1, 0), "a of Jacobi must be above -1"),
-        (lambda: Jacobi(0, -2), "b of Jacobi must be above -1"),
+        (lambda: Jacobi(-1.1, 0), "a of Jacobi must be at least -1"),
+        (lambda: Jacobi(0, -2), "b of Jacobi must be at least -1"),
+        (lambda: Jacobi(-1, -1), "a and b of Jacobi cannot both be -1"),
         (lambda: Powers(np.nan), "shift of Powers must be finite"),
         (lambda: Powers((0.0, "x")), "Each shift of Powers must be one number, not 'x'"),
         (lambda: Powers(()), "at least one shift"),

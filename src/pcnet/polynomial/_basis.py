@@ -87,7 +87,10 @@ class Chebyshev(Basis):
 
 @dataclass(frozen=True)
 class Jacobi(Basis):
-    """P_n(s) = P_n^{(a,b)}(s), orthogonal on [−1, 1] under (1−s)^a (1+s)^b; a, b > −1."""
+    """P_n(s) = P_n^{(a,b)}(s), orthogonal on [−1, 1] under (1−s)^a (1+s)^b for a, b > −1.
+
+    One of a and b may be −1: the weight is then not integrable, but the polynomials are there.
+    """
 
     a: float
     b: float
@@ -95,9 +98,11 @@ class Jacobi(Basis):
     def __post_init__(self) -> None:
         for name in ("a", "b"):
             value = finite_number(f"{name} of Jacobi", getattr(self, name))
-            if value <= -1:
-                raise PcnetError(f"{name} of Jacobi must be above -1, not {value:g}: the weight is not integrable.")
+            if value < -1:
+                raise PcnetError(f"{name} of Jacobi must be at least -1, not {value:g}.")
             object.__setattr__(self, name, value)
+        if self.a + self.b == -2:
+            raise PcnetError("a and b of Jacobi cannot both be -1: the recurrence divides by a + b + 2.")
 
     def recurrence(self, order: int) -> tuple[FloatArray, FloatArray, FloatArray]:
         order = whole_number("order", order)
