@@ -1,33 +1,47 @@
 """Whole models: features and edges in, logits out."""
 
 from pcnet.nn.models._arma import ARMA, ARMASettings
+from pcnet.nn.models._bernnet import BernNetSettings
 from pcnet.nn.models._chebnet import ChebNet, ChebNetSettings
+from pcnet.nn.models._chebnetii import ChebNetIISettings
+from pcnet.nn.models._egnn import EGNN, EGNNSettings
+from pcnet.nn.models._evennet import EvenNetSettings
 from pcnet.nn.models._files import load_model, save_model
 from pcnet.nn.models._filter_net import FilterNet, FilterNetSettings
 from pcnet.nn.models._gcn import GCN, GCNSettings
 from pcnet.nn.models._gcnii import GCNII, GCNIISettings
 from pcnet.nn.models._gprgnn import APPNPSettings, GPRGNNSettings
+from pcnet.nn.models._jacobiconv import JacobiConvSettings
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings
+from pcnet.nn.models._methods import METHODS, method_named
 from pcnet.nn.models._mlp import MLPSettings
 from pcnet.nn.models._pcnet import PCNet, PCNetSettings
+from pcnet.nn.models._pdegcn import PDEGCN, PDEGCNSettings
 from pcnet.nn.models._settings import Model, ModelSettings
-
-from pcnet.nn.models._methods import METHODS, method_named
+from pcnet.nn.models._twirls import TWIRLS, TWIRLSSettings
 
 __all__ = [
     "ARMA",
+    "EGNN",
     "GCN",
     "GCNII",
     "METHODS",
+    "PDEGCN",
+    "TWIRLS",
     "APPNPSettings",
     "ARMASettings",
+    "BernNetSettings",
     "ChebNet",
+    "ChebNetIISettings",
     "ChebNetSettings",
+    "EGNNSettings",
+    "EvenNetSettings",
     "FilterNet",
     "FilterNetSettings",
     "GCNIISettings",
     "GCNSettings",
     "GPRGNNSettings",
+    "JacobiConvSettings",
     "LayeredNet",
     "LayeredNetSettings",
     "MLPSettings",
@@ -35,6 +49,8 @@ __all__ = [
     "ModelSettings",
     "PCNet",
     "PCNetSettings",
+    "PDEGCNSettings",
+    "TWIRLSSettings",
     "load_model",
     "method_named",
     "save_model",

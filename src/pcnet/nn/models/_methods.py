@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from pcnet.errors import PcnetError, close_match
 from pcnet.nn.models._arma import ARMASettings
+from pcnet.nn.models._bernnet import BernNetSettings
 from pcnet.nn.models._chebnet import ChebNetSettings
+from pcnet.nn.models._chebnetii import ChebNetIISettings
+from pcnet.nn.models._egnn import EGNNSettings
+from pcnet.nn.models._evennet import EvenNetSettings
 from pcnet.nn.models._gcn import GCNSettings
 from pcnet.nn.models._gcnii import GCNIISettings
 from pcnet.nn.models._gprgnn import APPNPSettings, GPRGNNSettings
+from pcnet.nn.models._jacobiconv import JacobiConvSettings
 from pcnet.nn.models._mlp import MLPSettings
 from pcnet.nn.models._pcnet import PCNetSettings
+from pcnet.nn.models._pdegcn import PDEGCNSettings
 from pcnet.nn.models._settings import ModelSettings
+from pcnet.nn.models._twirls import TWIRLSSettings
 
 #: The settings class of every method.
 METHODS: dict[str, type[ModelSettings]] = {
@@ -23,6 +30,13 @@ METHODS: dict[str, type[ModelSettings]] = {
         GCNIISettings,
         APPNPSettings,
         GPRGNNSettings,
+        EvenNetSettings,
+        BernNetSettings,
+        ChebNetIISettings,
+        JacobiConvSettings,
+        EGNNSettings,
+        PDEGCNSettings,
+        TWIRLSSettings,
         PCNetSettings,
     )
 }
