@@ -41,7 +41,8 @@ def largest_block(graph: Graph, run: Run, *, device: torch.device | str = "cpu",
     if device.type == "cpu" and not run.model.side_by_side:
         return 1
     width = run.model.widest(run.targets.num_classes)
-    limits = [HOST_RUNS if device.type == "cpu" else DEVICE_RUNS, COUNTABLE // (graph.num_nodes * width)]
+    rows = _entries_of(graph) if run.model.edge_floats(run.targets.num_classes) else graph.num_nodes
+    limits = [HOST_RUNS if device.type == "cpu" else DEVICE_RUNS, COUNTABLE // (rows * width)]
     free = _free_memory(device)
     if free is not None:
         limits.append(int(SHARE * free / workers / _bytes_of(graph, run)))
@@ -52,13 +53,19 @@ def _bytes_of(graph: Graph, run: Run) -> int:
     """Memory of one more run in a block, from above.
 
     Weights: model, best epoch, gradient, moments and the factors of a product, and as many again while an epoch is
-    captured or a run leaves. Nodes: what the model says; dense features are masked for each run.
+    captured or a run leaves. Nodes and edges: what the model says; dense features are masked for each run.
     """
     n, classes = graph.num_nodes, run.targets.num_classes
     weights = sum(p.numel() for p in run.model.build(graph.num_features, classes).parameters())
     dense = 0 if isinstance(graph.x, CSR) else 3 * graph.num_features
     nodes = n * (run.model.node_floats(classes) + dense)
-    return 4 * (16 * weights + nodes + 6 * run.training.epochs)
+    edges = _entries_of(graph) * run.model.edge_floats(classes)
+    return 4 * (16 * weights + nodes + edges + 6 * run.training.epochs)
+
+
+def _entries_of(graph: Graph) -> int:
+    """Entries of an operator, from above: both directions of every edge, and self loops."""
+    return 2 * graph.edge_index.shape[1] + graph.num_nodes
 
 
 def _free_memory(device: torch.device) -> int | None:

@@ -73,6 +73,10 @@ class ModelSettings(ABC):
     def node_floats(self, classes: int) -> int:
         """Numbers that training a run keeps for each node, from above."""
 
+    def edge_floats(self, classes: int) -> int:
+        """Numbers that training a run keeps for each entry of its operator, from above."""
+        return 0
+
     @abstractmethod
     def widest(self, classes: int) -> int:
         """Columns of the widest block that a run propagates or multiplies."""

@@ -1,0 +1,90 @@
+"""Numbers on the edges of a graph: from its nodes to them, and back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from pcnet.graph import CSR, Operator
+from pcnet.propagate import product
+
+#: A handful of graphs at a time is what one process works on.
+_CAPACITY = 8
+
+
+def times(matrix: CSR, x: Tensor) -> Tensor:
+    """M x for x (m, d), or for R runs at once (R, m, d), M any matrix of m columns; ∂loss/∂x = Mᵀ ∂loss/∂(M x)."""
+    if x.ndim == 2:
+        return _Times.apply(x, matrix)
+    runs, rows, width = x.shape
+    columns = x.permute(1, 0, 2).reshape(rows, runs * width)
+    return _Times.apply(columns, matrix).view(-1, runs, width).permute(1, 0, 2)
+
+
+class _Times(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, matrix: CSR) -> Tensor:
+        ctx.matrix = matrix
+        return product(matrix, x)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
+        return product(ctx.matrix.transposed, grads[0].contiguous()), None
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """The stored entries e = (i, j) of an operator, as matrices between its n nodes and its E entries.
+
+    As products they are deterministic on every device, which sums by atomic additions are not.
+    """
+
+    #: (E, n): x ↦ x_i − x_j.
+    differences: CSR
+    #: (E, n): x ↦ x_j.
+    sources: CSR
+    #: (n, E): the sum of a row's entries; its transpose is x ↦ x_i.
+    row_sums: CSR
+
+
+@lru_cache(maxsize=_CAPACITY)
+def entries(operator: Operator) -> Entries:
+    """Those of S, made once for an operator."""
+    n, coo = operator.num_nodes, operator.matrix.to_scipy().tocoo()
+    count = coo.nnz
+    targets, sources = (
+        scipy.sparse.csr_matrix((np.ones(count), (np.arange(count), ends)), shape=(count, n))
+        for ends in (coo.row, coo.col)
+    )
+    made = (targets - sources, sources, targets.T)
+    return Entries(*(CSR.from_scipy(each, operator.matrix.dtype).to(operator.matrix.device) for each in made))
+
+
+@lru_cache(maxsize=_CAPACITY)
+def gradient(operator: Operator) -> CSR:
+    """G, (E, n): (G x)_e = S_ij (x_i − x_j) for every entry e = (i, j) off the diagonal, on which it would be 0."""
+    coo = operator.matrix.to_scipy().tocoo()
+    off = coo.row != coo.col
+    weight, row, col = coo.data[off], coo.row[off], coo.col[off]
+    count = np.arange(len(weight))
+    matrix = scipy.sparse.csr_matrix(
+        (np.concatenate([weight, -weight]), (np.concatenate([count, count]), np.concatenate([row, col]))),
+        shape=(len(weight), operator.num_nodes),
+    )
+    return CSR.from_scipy(matrix, operator.matrix.dtype).to(operator.matrix.device)
+
+
+@lru_cache(maxsize=_CAPACITY)
+def half_laplacian(operator: Operator) -> CSR:
+    """½ GᵀG of a symmetric S, (n, n): x ↦ Σ_j S_ij² (x_i − x_j)."""
+    squares = operator.matrix.to_scipy().power(2)
+    laplacian = scipy.sparse.diags(np.asarray(squares.sum(axis=1)).ravel()) - squares
+    return CSR.from_scipy(laplacian, operator.matrix.dtype).to(operator.matrix.device)
