@@ -162,7 +162,7 @@ REFUSED = {
     "no runs": ("tune citeseer --runs 0", "--runs must be at least 1, not 0"),
     "negative seed": ("tune citeseer --seed -1", "--seed must be at least 0, not -1"),
     "unknown strategy": (
-        "tune citeseer --strategy grid",
+        "tune citeseer --strategy gird",
         "There is no strategy 'gird'; choose from random, halving, grid, optuna",
     ),
     "sampler of another strategy": ("tune citeseer --strategy halving --sampler tpe", "A sampler belongs to"),

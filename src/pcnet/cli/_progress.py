@@ -1,34 +1,68 @@
-"""The live progress bar of a training."""
+"""Live progress bars, drawn on standard error and only where someone is looking."""
 
 from __future__ import annotations
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
 
 from pcnet.experiments import Experiment
 
 
-class Bar:
-    """All epochs of all runs; drawn on standard error, and only where someone is looking."""
+class _Bar:
+    """A Rich progress bar that is there while a block of code runs."""
 
-    def __init__(self, experiment: Experiment, title: str = "training") -> None:
-        console = Console(stderr=True)
-        columns = (
-            TextColumn(title),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("epochs"),
-            TimeRemainingColumn(),
-        )
-        self._progress = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
-        self._task = self._progress.add_task(title, total=experiment.training.epochs * len(experiment.seeds))
-
-    def __enter__(self) -> Bar:
-        self._progress.start()
-        return self
+    def __init__(
+        self, title: str, total: float, *columns: MofNCompleteColumn | TaskProgressColumn | TextColumn
+    ) -> None:
+        self._console = Console(stderr=True)
+        parts = (TextColumn("{task.description}"), BarColumn(), *columns, TimeRemainingColumn())
+        self._progress = Progress(*parts, console=self._console, transient=True, disable=not self._console.is_terminal)
+        self._task = self._progress.add_task(title, total=total)
 
     def __exit__(self, *_: object) -> None:
         self._progress.stop()
 
+
+class EpochBar(_Bar):
+    """All epochs of all runs."""
+
+    def __init__(self, epochs: int, title: str = "training") -> None:
+        super().__init__(title, epochs, MofNCompleteColumn(), TextColumn("epochs"))
+
+    def __enter__(self) -> EpochBar:
+        self._progress.start()
+        return self
+
     def advance(self, epochs: int) -> None:
         self._progress.advance(self._task, epochs)
+
+    def print(self, sentence: str) -> None:
+        """A line above the bar."""
+        self._console.print(sentence, highlight=False)
+
+
+class ShareBar(_Bar):
+    """The share of some work that is done, and what is being done."""
+
+    def __init__(self, title: str) -> None:
+        super().__init__(title, 1.0, TaskProgressColumn())
+        self._title = title
+
+    def __enter__(self) -> ShareBar:
+        self._progress.start()
+        return self
+
+    def tell(self, what: str, done: float) -> None:
+        self._progress.update(self._task, completed=done, description=f"{self._title}: {what}")
+
+
+def training_bar(experiment: Experiment) -> EpochBar:
+    """The bar of one experiment."""
+    return EpochBar(experiment.training.epochs * len(experiment.seeds))

@@ -1,192 +1,212 @@
-"""`pcnet reproduce`: the paper's tables again, each cell beside the published one."""
+"""`pcnet reproduce`: every number, table and figure of the paper again, beside the published one."""
 
 from __future__ import annotations
 
 import datetime
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.box import SIMPLE
-from rich.console import Console
-from rich.table import Table
+from rich.console import Console, RenderableType
+from rich.text import Text
 
 from pcnet._files import write_json, write_text
-from pcnet.cli._options import DataOption, DeviceOption, JsonOption, ThreadsOption, check_device, emit_json
-from pcnet.cli._progress import Bar
+from pcnet.cli._options import DataOption, DeviceOption, Interrupted, JsonOption, ThreadsOption, check_device, emit_json
+from pcnet.cli._progress import EpochBar, ShareBar
 from pcnet.cli._versions import machine, versions
 from pcnet.data import load_dataset
 from pcnet.errors import PcnetError, close_match
-from pcnet.experiments import (
-    Experiment,
-    Result,
-    preset_datasets,
-    preset_experiment,
-    preset_names,
-    run_experiment,
+from pcnet.propagate import available_threads
+from pcnet.reproduction import (
+    Cell,
+    Record,
+    Sheet,
+    TableSweep,
+    cells_of,
+    cells_sheet,
+    complexity_sheet,
+    datasets_sheet,
+    figure2_sheet,
+    overview_sheet,
+    plot_complexity,
+    plot_figure2,
+    run_complexity,
+    run_datasets,
+    run_figure2,
+    table_report,
+    winners_sheet,
 )
+
+TABLES: dict[str, tuple[str, ...]] = {
+    "table1": ("table1",),
+    "table2": ("table2",),
+    "table3": ("table3",),
+    "table4": ("table4",),
+    "ablation": ("eta-half", "no-identity"),
+}
+OTHERS = ("figure2", "complexity", "datasets")
+TARGETS = (*TABLES, *OTHERS, "all")
 
 
 def reproduce(
-    targets: Annotated[list[str], typer.Argument(metavar="TABLE...", help="table1, table2, table3, or all.")],
+    targets: Annotated[list[str], typer.Argument(metavar="TARGET...", help=f"{', '.join(TARGETS)}.")],
+    methods: Annotated[
+        list[str] | None,
+        typer.Option("--methods", "--method", metavar="NAMES", help="Only these methods, as in gcn,bernnet."),
+    ] = None,
     datasets: Annotated[
         list[str] | None,
-        typer.Option("--dataset", metavar="NAME", help="Only this dataset; may be repeated."),
+        typer.Option("--datasets", "--dataset", metavar="NAMES", help="Only these datasets, as in cora,texas."),
     ] = None,
     runs: Annotated[int, typer.Option(help="Runs in a cell.")] = 10,
     threads: ThreadsOption = None,
+    processes: Annotated[
+        int | None, typer.Option(help="Cells computed at the same time; all cores by default, one on a GPU.")
+    ] = None,
     device: DeviceOption = "cpu",
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for pcnet-tables.json and .md.")] = Path("results"),
+    resume: Annotated[
+        bool, typer.Option("--resume/--anew", help="Keep cells that are computed already, or compute all again.")
+    ] = True,
+    store: Annotated[Path, typer.Option(metavar="DIR", help="Folder that keeps every computed cell.")] = Path(
+        "runs/reproduce"
+    ),
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the reports.")] = Path("results"),
     data: DataOption = None,
     json_file: JsonOption = None,
 ) -> None:
-    """Train PCNet with the published settings and compare every cell with the paper and its authors' code.
+    """Compute the paper's tables and figures again and say of each number whether it came out.
 
-    A cell is "inside" when its mean lies within the 95 % interval of the authors' code run again on the same data.
-    Penn94 is left out where its data is not at hand, and says so.
+    Methods are trained with published settings where there are any, else with settings that a small grid has chosen by
+    validation. Every finished cell is kept: the same command goes on where it was interrupted. Datasets whose data is
+    not at hand, and methods that are not implemented, say so.
     """
     check_device(device)
-    tables = _tables(targets)
-    wanted = _datasets(tables, datasets or [])
+    chosen = _targets(targets)
+    if runs < 1:
+        raise PcnetError(f"--runs must be at least 1, not {runs}.")
     console = Console(stderr=json_file == "-")
-    cells, missing = [], []
-    for table in tables:
-        for dataset in preset_datasets(table):
-            if dataset not in wanted:
-                continue
-            try:
-                graph = load_dataset(dataset, data)
-            except PcnetError as error:
-                missing.append({"table": table, "dataset": dataset, "reason": "its data was not at hand"})
-                console.print(f"{table} {dataset}: left out. {error}", style="dim", highlight=False)
-                continue
-            experiment = preset_experiment(dataset, table)
-            experiment = experiment.with_runs(min(runs, len(experiment.seeds)), None)
-            with Bar(experiment, f"{table} {dataset}") as bar:
-                result = run_experiment(graph, experiment, threads=threads, device=device, reporter=bar)
-            cells.append(_cell(table, result))
-            console.print(_line(cells[-1]), highlight=False)
-    if not cells:
-        raise PcnetError("No cell could be computed: no dataset of these tables was found. Name a folder with --data.")
-    report = {
+    provenance = {
         "command": "pcnet " + " ".join(sys.argv[1:]),
         "date": datetime.date.today().isoformat(),
         "machine": machine(device),
         "versions": versions(),
-        "ci95": "percentile bootstrap interval of the mean over runs, 1000 resamples",
-        "cells": cells,
-        "left_out": missing,
     }
-    write_json(out / "pcnet-tables.json", report)
-    write_text(out / "pcnet-tables.md", _markdown(report))
-    console.print(_rich_table(cells))
-    emit_json(json_file, report)
+    reports: dict[str, Any] = {}
+    tables = [table for target in chosen if target in TABLES for table in TABLES[target]]
+    cells = cells_of(tables, _names(methods), _names(datasets)) if tables else []
+    sweep = TableSweep(store, data, runs, device, threads, provenance)
+    if processes is None:
+        processes = 1 if device != "cpu" or threads is not None else available_threads()
+    records, missing = _compute(sweep, cells, processes, resume, console)
+    for table in tables:
+        own = {cell: record for cell, record in records.items() if cell.table == table}
+        gone = {cell: reason for cell, reason in missing.items() if cell.table == table}
+        if own:
+            reports[table] = {**provenance, **table_report(table, own, gone)}
+            _write(console, out, table, reports[table], [overview_sheet, winners_sheet, cells_sheet])
+    if tables and not any(table in reports for table in tables):
+        raise PcnetError(f"No cell could be computed: {next(iter(missing.values()), 'nothing was asked for')}")
+    for target in chosen:
+        if target in OTHERS:
+            reports[target] = _other(target, data, out, console, provenance)
+    emit_json(json_file, reports)
 
 
-def _tables(targets: list[str]) -> list[str]:
-    if targets == ["all"]:
-        return list(preset_names())
+def _targets(targets: Sequence[str]) -> list[str]:
     for target in targets:
-        if target not in preset_names():
-            known = ", ".join(preset_names())
+        if target not in TARGETS:
             raise PcnetError(
-                f"There is no table '{target}'; choose from {known}, all.{close_match(target, preset_names())}"
+                f"There is no target '{target}'; choose from {', '.join(TARGETS)}.{close_match(target, TARGETS)}"
             )
-    return targets
+    return [*TABLES, *OTHERS] if "all" in targets else list(dict.fromkeys(targets))
 
 
-def _datasets(tables: list[str], chosen: list[str]) -> set[str]:
-    known = {name for table in tables for name in preset_datasets(table)}
-    for name in chosen:
-        if name not in known:
-            raise PcnetError(f"These tables have no dataset '{name}'.{close_match(name, known)}")
-    return set(chosen) or known
+def _names(options: Sequence[str] | None) -> list[str]:
+    """Names that were given one by one or with commas between them."""
+    return [name.strip() for option in options or [] for name in option.split(",") if name.strip()]
 
 
-def _cell(table: str, result: Result) -> dict[str, Any]:
-    experiment, summary = result.experiment, result.test["accuracy"]
-    return {
-        "table": table,
-        "dataset": experiment.dataset,
-        "protocol": experiment.protocol,
-        "paper": experiment.paper,
-        "rerun": experiment.rerun,
-        "test": summary.as_dict(),
-        "val": result.val["accuracy"].as_dict(),
-        "verdict": _verdict(experiment, summary.mean),
-        "epochs": [outcome.epochs for outcome in result.outcomes],
-        "seconds": result.seconds,
-        "settings": {**experiment.settings, "seeds": list(experiment.seeds)},
-        "split_hashes": [split.hash for split in result.splits],
-        "notes": result.notes,
-    }
+def _compute(
+    sweep: TableSweep, cells: Sequence[Cell], processes: int, resume: bool, console: Console
+) -> tuple[dict[Cell, Record], dict[Cell, str]]:
+    """Records of the cells that can be computed, and why the others cannot."""
+    missing = _missing(sweep, cells)
+    wanted = [cell for cell in cells if cell not in missing]
+
+    def say(sentence: str) -> None:
+        console.print(sentence, style="dim", highlight=False)
+
+    records = {cell: known for cell in wanted if resume and (known := sweep.known(cell, say)) is not None}
+    left = [cell for cell in wanted if cell not in records]
+    if records:
+        say(f"{len(records)} of {len(wanted)} cells are in {sweep.folder} already.")
+    try:
+        with EpochBar(sweep.epochs(left), f"{len(left)} cells") as bar:
+            for cell, record in sweep.each(left, processes, bar):
+                records[cell] = record
+                test = record["test"]
+                line = f"{cell}: {test['mean']:.2f} [{test['ci95'][0]:.2f}, {test['ci95'][1]:.2f}]"
+                bar.print(f"{line}, {record['seconds']:.1f} s")
+    except KeyboardInterrupt:
+        raise Interrupted(f"Interrupted; the same command goes on with what is in {sweep.folder}.") from None
+    return {cell: records[cell] for cell in wanted}, missing
 
 
-def _verdict(experiment: Experiment, mean: float) -> str:
-    if experiment.rerun is None:
-        return "no rerun"
-    centre, half = experiment.rerun
-    # Both figures are known to two digits, so their sum is known to one in the second.
-    return "inside" if abs(mean - centre) <= half + 0.01 else "above" if mean > centre else "below"
-
-
-def _row(cell: dict[str, Any]) -> list[str]:
-    test = cell["test"]
-    low, high = test["ci95"]
-    figures = [f"{cell[key][0]:.2f} ± {cell[key][1]:.2f}" if cell[key] else "" for key in ("rerun", "paper")]
-    ours = [f"{test['mean']:.2f}", f"[{low:.2f}, {high:.2f}]", f"{test['std']:.2f}"]
-    return [cell["table"], cell["dataset"], *ours, *figures, cell["verdict"], f"{cell['seconds']:.1f}"]
-
-
-COLUMNS = (
-    "table",
-    "dataset",
-    "pcnet",
-    "95 % interval",
-    "std",
-    "authors' code, rerun",
-    "paper",
-    "verdict",
-    "seconds",
-)
-
-
-def _line(cell: dict[str, Any]) -> str:
-    return "  ".join(part for part in _row(cell) if part)
-
-
-def _rich_table(cells: list[dict[str, Any]]) -> Table:
-    title = "Test accuracy in percent, PCNet with the published settings"
-    table = Table(box=SIMPLE, title=title, padding=(0, 1, 0, 0))
-    for column in ("table", "dataset", "pcnet, 95 % interval", "rerun", "paper", "verdict"):
-        table.add_column(column, no_wrap=True)
+def _missing(sweep: TableSweep, cells: Sequence[Cell]) -> dict[Cell, str]:
+    """Why cells cannot be computed; where no dataset at all can be had, that is an error."""
+    names, absent = dict.fromkeys(cell.dataset for cell in cells), []
+    for name in names:
+        try:
+            load_dataset(name, sweep.data)
+        except PcnetError:
+            absent.append(name)
+            if len(absent) == len(names):
+                raise
+    reasons = {}
     for cell in cells:
-        name, dataset, mean, interval, _, rerun, paper, verdict, _ = _row(cell)
-        style = None if verdict == "inside" else "bold"
-        table.add_row(name, dataset, f"{mean} {interval}", rerun, paper, verdict, style=style)
-    return table
+        if cell.dataset in absent:
+            reasons[cell] = "data not available"
+        elif cell.experiment is None:
+            reasons[cell] = cell.missing
+    return reasons
 
 
-def _markdown(report: dict[str, Any]) -> str:
-    cells = report["cells"]
-    inside = sum(cell["verdict"] == "inside" for cell in cells)
-    compared = sum(cell["rerun"] is not None for cell in cells)
-    lines = [
-        "# PCNet with the published settings",
-        "",
-        f"{inside} of {compared} cells lie inside the 95 % interval of the authors' code run again on the same data.",
-        "Test accuracy in percent; pcnet's interval is the percentile bootstrap of the mean over the runs, std is",
-        "between runs; the ± of the rerun and of the paper are half-widths of 95 % bootstrap intervals.",
-        "",
+def _other(target: str, data: Path | None, out: Path, console: Console, provenance: dict[str, Any]) -> dict[str, Any]:
+    """A target that trains no table: data, a sheet, and for two of them a picture."""
+    with ShareBar(target) as bar:
+        if target == "figure2":
+            report = run_figure2(tell=bar.tell)
+        elif target == "complexity":
+            report = run_complexity(tell=bar.tell)
+        else:
+            report = run_datasets(data, tell=bar.tell)
+    report = {**provenance, **report}
+    sheets: dict[str, Callable[[dict[str, Any]], Sheet]] = {
+        "figure2": figure2_sheet,
+        "complexity": complexity_sheet,
+        "datasets": datasets_sheet,
+    }
+    _write(console, out, target, report, [sheets[target]])
+    if target == "figure2":
+        plot_figure2(report, out / "figure2.png")
+    elif target == "complexity":
+        plot_complexity(report, out / "complexity.png")
+    return report
+
+
+def _write(
+    console: Console, out: Path, name: str, report: dict[str, Any], sheets: Sequence[Callable[[Any], Sheet]]
+) -> None:
+    """`name`.json, and its sheets as `name`.md; on the screen the first two."""
+    made = [sheet(report) for sheet in sheets]
+    said = [
         f"- command: `{report['command']}`",
         f"- date: {report['date']}; machine: {report['machine']}",
-        f"- versions: {', '.join(f'{name} {number}' for name, number in report['versions'].items())}",
-        "",
-        "| " + " | ".join(COLUMNS) + " |",
-        "|" + "---|" * len(COLUMNS),
-        *("| " + " | ".join(_row(cell)) + " |" for cell in cells),
-        "",
-        *(f"Left out: {each['table']} {each['dataset']}, {each['reason']}." for each in report["left_out"]),
+        f"- versions: {', '.join(f'{package} {number}' for package, number in report['versions'].items())}",
     ]
-    return "\n".join(lines).rstrip() + "\n"
+    write_json(out / f"{name}.json", report)
+    write_text(out / f"{name}.md", "\n".join([*(sheet.markdown() for sheet in made), *said]) + "\n")
+    shown: list[RenderableType] = [sheet.rich() for sheet in made[:2]]
+    console.print(*shown, Text(f"{name}.json and {name}.md are in {out}"), sep="\n")

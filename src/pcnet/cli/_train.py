@@ -21,7 +21,7 @@ from pcnet.cli._options import (
     check_device,
     emit_json,
 )
-from pcnet.cli._progress import Bar
+from pcnet.cli._progress import training_bar
 from pcnet.cli._run_folder import RunFolder
 from pcnet.cli._versions import versions
 from pcnet.data import load_dataset
@@ -77,7 +77,7 @@ def train(
     folder = RunFolder.open(out, experiment, resume)
     console.print(_headline(graph, experiment))
     try:
-        with Bar(experiment) as bar:
+        with training_bar(experiment) as bar:
             result = run_experiment(
                 graph,
                 experiment,

@@ -4,6 +4,7 @@ Each target is a function that returns plain data, fit for JSON, and others that
 picture. Who runs them adds the command, the date, the machine and the versions.
 """
 
+from pcnet.reproduction._cells import Cell, cells_of, known_tables
 from pcnet.reproduction._complexity import complexity_sheet, run_complexity
 from pcnet.reproduction._complexity_plot import plot_complexity
 from pcnet.reproduction._datasets import datasets_sheet, run_datasets, statistics
@@ -13,24 +14,35 @@ from pcnet.reproduction._figure2_plot import plot_figure2
 from pcnet.reproduction._methods import FILTER, METHODS, Method, Size, Sweep
 from pcnet.reproduction._progress import Tell
 from pcnet.reproduction._sheet import Sheet
+from pcnet.reproduction._sweep import Record, TableSweep
+from pcnet.reproduction._tables import cells_sheet, overview_sheet, table_report, winners_sheet
 
 __all__ = [
     "FILTER",
     "METHODS",
+    "Cell",
     "Exponent",
     "Method",
+    "Record",
     "Sheet",
     "Size",
     "Sweep",
+    "TableSweep",
     "Tell",
+    "cells_of",
+    "cells_sheet",
     "complexity_sheet",
     "datasets_sheet",
     "figure2_sheet",
     "fit_exponent",
+    "known_tables",
+    "overview_sheet",
     "plot_complexity",
     "plot_figure2",
     "run_complexity",
     "run_datasets",
     "run_figure2",
     "statistics",
+    "table_report",
+    "winners_sheet",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
@@ -12,7 +13,7 @@ from typing import Any
 
 from pcnet._files import read_json, write_json
 from pcnet.data import load_dataset
-from pcnet.errors import PcnetError
+from pcnet.errors import PcnetError, PcnetWarning
 from pcnet.experiments import Experiment, run_experiment
 from pcnet.graph import Graph
 from pcnet.reproduction._cells import Cell, fingerprint
@@ -22,7 +23,7 @@ Record = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Sweep:
+class TableSweep:
     """How cells are computed, and the folder that keeps them: one file each, which is complete or absent."""
 
     folder: Path
@@ -59,21 +60,25 @@ class Sweep:
         experiment = self.experiment(cell)
         if experiment is None:
             raise PcnetError(f"{cell}: {cell.missing}.")
-        graph = _dataset(cell.dataset, self.data)
-        result = run_experiment(graph, experiment, threads=self.threads, device=self.device, reporter=reporter)
+        with warnings.catch_warnings():
+            # What is odd about data and settings is noted in the record.
+            warnings.simplefilter("ignore", PcnetWarning)
+            graph = _dataset(cell.dataset, self.data)
+            result = run_experiment(graph, experiment, threads=self.threads, device=self.device, reporter=reporter)
         record = {
             "table": cell.table,
             "method": cell.method,
             "dataset": cell.dataset,
             "fingerprint": fingerprint(experiment),
             "source": experiment.source,
+            "rerun": experiment.rerun,
             "settings": {**experiment.settings, "seeds": list(experiment.seeds)},
             "test": result.test["accuracy"].as_dict(),
             "val": result.val["accuracy"].as_dict(),
             "epochs": [outcome.epochs for outcome in result.outcomes],
             "seconds": result.seconds,
             "split_hashes": [split.hash for split in result.splits],
-            "notes": result.notes,
+            "notes": [*graph.notes, *experiment.model.remarks(), *result.notes],
             **(self.provenance or {}),
         }
         write_json(self.path(cell), record)

@@ -12,7 +12,23 @@ from pcnet.reproduction._cells import NOT_REPRODUCIBLE, Cell
 from pcnet.reproduction._sheet import Sheet
 from pcnet.reproduction._sweep import Record
 
-RULE = "reproduced: |ours − paper| ≤ max(1.5, √(h₁² + h₂²)), h the half-widths of the two 95 % intervals; else above or below"
+RULE = (
+    "reproduced: |ours − paper| ≤ max(1.5, √(h₁² + h₂²)), h the half-widths of the two 95 % intervals; else above or "
+    "below"
+)
+COLUMNS = (
+    "method",
+    "dataset",
+    "paper",
+    "ours",
+    "95 % interval",
+    "runs",
+    "difference",
+    "verdict",
+    "authors' code, rerun",
+    "seconds",
+    "settings",
+)
 #: What stands beside a mean in the overview.
 MARKS = {"reproduced": "", "above": " ↑", "below": " ↓", "not reproducible": " *"}
 
@@ -123,23 +139,12 @@ def cells_sheet(report: Mapping[str, Any]) -> Sheet:
                 str(cell["runs"]),
                 "" if found is None else f"{found['difference']:+.2f}",
                 "" if found is None else found["word"],
+                "" if cell["rerun"] is None else f"{cell['rerun'][0]:.2f} ± {cell['rerun'][1]:.2f}",
                 f"{cell['seconds']:.1f}",
                 cell["source"],
             ]
         )
-    columns = (
-        "method",
-        "dataset",
-        "paper",
-        "ours",
-        "95 % interval",
-        "runs",
-        "difference",
-        "verdict",
-        "seconds",
-        "settings",
-    )
-    return Sheet(f"{report['title']}: every cell", columns, rows)
+    return Sheet(f"{report['title']}: every cell", COLUMNS, rows)
 
 
 def winners_sheet(report: Mapping[str, Any]) -> Sheet:
@@ -155,6 +160,5 @@ def winners_sheet(report: Mapping[str, Any]) -> Sheet:
         "Wilcoxon's signed-rank test of the best mean against each other method on the same splits, Holm-corrected "
         "within a dataset, at 0.05.",
     )
-    return Sheet(
-        "Who wins", ("dataset", "best mean", "nearest that is worse", "not distinguishable from it"), rows, notes
-    )
+    columns = ("dataset", "best mean", "nearest that is worse", "not distinguishable from it")
+    return Sheet("Who wins", columns, rows, notes)

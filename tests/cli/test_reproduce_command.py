@@ -1,0 +1,58 @@
+"""`pcnet reproduce` on the graph inside the package."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+SMALL = ("reproduce", "table2", "--methods", "pcnet", "--datasets", "citeseer", "--runs", "1", "--threads", "1")
+
+
+def test_a_table_is_computed_once(pcnet, place):
+    code, out, _ = pcnet(*SMALL, "--json", "all.json")
+    assert code == 0
+    assert "table2.json and table2.md are in results" in out
+    report = json.loads((place / "results" / "table2.json").read_text())
+    assert json.loads((place / "all.json").read_text()) == {"table2": report}
+    (cell,) = report["cells"]
+    assert (cell["method"], cell["dataset"], cell["runs"]) == ("pcnet", "citeseer", 1)
+    assert cell["paper"]["mean"] == 81.76
+    assert cell["verdict"]["word"] in ("reproduced", "above", "below")
+    assert {"command", "date", "machine", "versions"} <= {*report}
+    page = (place / "results" / "table2.md").read_text()
+    assert f"{cell['test']['mean']:.2f}" in page
+    assert "pcnet reproduce table2" in page
+    kept = place / "runs" / "reproduce" / "table2" / "pcnet-citeseer.json"
+    written = kept.stat().st_mtime_ns
+    code, out, _ = pcnet(*SMALL)
+    assert code == 0
+    assert "1 of 1 cells are in runs/reproduce already" in " ".join(out.split())
+    assert kept.stat().st_mtime_ns == written
+    kept.write_text('{"fingerprint')
+    code, out, _ = pcnet(*SMALL)
+    assert code == 0
+    assert "is damaged and its cell is computed again" in " ".join(out.split())
+    assert json.loads(kept.read_text())["test"] == cell["test"]
+
+
+REFUSED = {
+    "unknown target": ("reproduce tabel2", "Did you mean 'table2'?"),
+    "unknown method": ("reproduce table2 --methods bernet", "Did you mean 'bernnet'?"),
+    "unknown dataset": ("reproduce table2 --datasets coar", "Did you mean 'cora'?"),
+    "a dataset of another table": ("reproduce table2 --datasets wisconsin", "no dataset 'wisconsin'"),
+    "no runs": ("reproduce table2 --runs 0", "--runs must be at least 1, not 0"),
+    "no data": ("reproduce table2 --datasets cora", "named by PCNET_DATA or --data"),
+    "no such folder": ("reproduce table2 --datasets cora --data nowhere", "nowhere"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused(pcnet, place, case):
+    command, words = REFUSED[case]
+    code, _, err = pcnet(*command.split())
+    assert code != 0
+    assert words in err
+    assert len(err.splitlines()) == 1, err
+    assert not (place / "results").exists()
+    assert not (place / "runs").exists()
