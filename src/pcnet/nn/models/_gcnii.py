@@ -83,9 +83,9 @@ class GCNII(LayeredNet):
         for maps in zip(*self._maps(), strict=True):
             p = apply_operator(operator, self.drop(h))
             if self.variant:
-                h = (p @ maps[0] + start @ maps[1]).relu()
+                h = (p @ maps[0] + start @ maps[1]).relu_()
             else:
-                h = (torch.lerp(p, start, self.alpha) @ maps[0]).relu()
+                h = (torch.lerp(p, start, self.alpha) @ maps[0]).relu_()
         return self.drop(h) @ self.last + over_nodes(self.bias)
 
     def _maps(self) -> list[tuple[Tensor, ...]]:
