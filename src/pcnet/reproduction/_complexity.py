@@ -29,7 +29,7 @@ def run_complexity(
     methods: Mapping[str, Method] = METHODS,
     *,
     base: Size = BASE,
-    rounds: int = 9,
+    rounds: int = 7,
     seconds: float = 0.03,
     threads: int = 1,
     tell: Tell = silent,
@@ -137,7 +137,8 @@ def complexity_sheet(report: dict[str, Any]) -> Sheet:
     notes: tuple[str, ...] = (
         *(f"The paper's formula for {name}: {formula}" for name, formula in report["formulas"].items()),
         f"{report['what']}. {report['rule']}.",
-        "N is the order of the polynomial, which all methods but PC-Conv call K.",
+        "N is the order of the polynomial, which all methods but PC-Conv call K. The K² of BernNet is that of its "
+        "authors' scheme; here its filter, too, is one polynomial of N products.",
         "An exponent below the expected one: at the small end time is also spent on what does not grow with the size; "
         "above it: at the large end more has to come from beyond a cache.",
         "The paper's term O(mNKC) is the cost of combining K filters of N + 1 terms. Here they are combined before, as "

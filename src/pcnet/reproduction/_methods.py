@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from torch import Tensor, nn
 
-from pcnet.nn import GPRConv, PCConv, Perceptron
+from pcnet.nn import BernConv, Cheb2Conv, GPRConv, JacobiConv, PCConv, Perceptron
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,9 @@ METHODS: dict[str, Method] = {
         (*FILTER, Sweep("K", "K", (2, 4, 8, 16, 32, 64), "0", "K enters only the N + 1 coefficients c = Bθ")),
     ),
     "gprgnn": Method("GPRGNN", lambda size: GPRConv(size.N), FILTER),
+    "bernnet": Method("BernNet", lambda size: BernConv(size.N), FILTER),
+    "jacobiconv": Method("JacobiConv", lambda size: JacobiConv(size.N, channels=size.C), FILTER),
+    "chebnetii": Method("ChebNetII", lambda size: Cheb2Conv(size.N), FILTER),
     "mlp": Method(
         "MLP",
         lambda size: Transform(size.F, size.d, size.C),
