@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 from pcnet._files import parse_toml
 from pcnet.errors import PcnetError, close_match
@@ -61,9 +61,8 @@ class MethodFile:
         model, training = ({**self.content.get(part, {}), **own.get(part, {})} for part in ("model", "training"))
         rerun = own.get("rerun")
         source = own.get("source", self.content.get("source", ""))
-        return Entry(
-            self.kind(**model), TrainingSettings(**training), source, None if rerun is None else (rerun[0], rerun[1])
-        )
+        known = None if rerun is None else (rerun[0], rerun[1])
+        return Entry(_settings(self.kind, model), TrainingSettings(**training), source, known)
 
 
 @cache
@@ -87,6 +86,43 @@ def method_file(name: str) -> MethodFile:
 def _read(name: str) -> MethodFile:
     folder = files("pcnet.experiments").joinpath(_FOLDER)
     content = parse_toml(folder.joinpath(name).read_text(encoding="utf-8"), name)
+    if "like" in content:
+        content = _like(_read(f"{content['like']}.toml"), content)
     grown = folder.joinpath("chosen").joinpath(name)
     chosen = parse_toml(grown.read_text(encoding="utf-8"), f"chosen/{name}") if grown.is_file() else {}
     return MethodFile(name.removesuffix(".toml"), content, chosen)
+
+
+def _like(other: MethodFile, own: Mapping[str, Any]) -> dict[str, Any]:
+    """The content of a file that is like another but for some settings: the other's cells with its own put in.
+
+    Of learning rates and decays, those of parameters that its models do not have are left out.
+    """
+    base = other.content
+
+    def joined(*layers: Mapping[str, Any]) -> dict[str, Any]:
+        """Settings of all layers; where they disagree, the last counts."""
+        model, training = (
+            {name: value for layer in layers for name, value in layer.get(part, {}).items()}
+            for part in ("model", "training")
+        )
+        groups = ("all", *_settings(other.kind, model).groups)
+        for name in ("lr", "wd"):
+            if name in training:
+                training[name] = {group: rate for group, rate in training[name].items() if group in groups}
+        return {"model": model, "training": training}
+
+    content: dict[str, Any] = {"method": other.kind.method, "source": own["source"], **joined(base, own)}
+    for table in (name for name in base if name.startswith("table")):
+        changes = own.get(table, {})
+        content[table] = {
+            dataset: joined(base, cell, own, changes.get(dataset, {})) for dataset, cell in base[table].items()
+        }
+    return content
+
+
+def _settings(kind: type[ModelSettings], values: Mapping[str, Any]) -> ModelSettings:
+    """TOML has no null: the word "none" stands for it where a setting can be None, as it does in `--set`."""
+    hints = get_type_hints(kind)
+    empty = {name for name, value in values.items() if value == "none" and type(None) in get_args(hints.get(name))}
+    return kind(**{**values, **dict.fromkeys(empty)})
