@@ -2,42 +2,14 @@
 
 from __future__ import annotations
 
-import datetime
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from rich.console import Console, RenderableType
-from rich.text import Text
 
-from pcnet._files import write_json, write_text
-from pcnet.cli._options import DataOption, DeviceOption, Interrupted, JsonOption, ThreadsOption, check_device, emit_json
-from pcnet.cli._progress import EpochBar, ShareBar
-from pcnet.cli._versions import machine, versions
-from pcnet.data import load_dataset
+from pcnet.cli._options import DataOption, DeviceOption, JsonOption, ThreadsOption, check_device
 from pcnet.errors import PcnetError, close_match
-from pcnet.propagate import available_threads
-from pcnet.reproduction import (
-    Cell,
-    Record,
-    Sheet,
-    TableSweep,
-    cells_of,
-    cells_sheet,
-    complexity_sheet,
-    datasets_sheet,
-    figure2_sheet,
-    overview_sheet,
-    plot_complexity,
-    plot_figure2,
-    run_complexity,
-    run_datasets,
-    run_figure2,
-    table_report,
-    winners_sheet,
-)
 
 TABLES: dict[str, tuple[str, ...]] = {
     "table1": ("table1",),
@@ -86,32 +58,14 @@ def reproduce(
     chosen = _targets(targets)
     if runs < 1:
         raise PcnetError(f"--runs must be at least 1, not {runs}.")
-    console = Console(stderr=json_file == "-")
-    provenance = {
-        "command": "pcnet " + " ".join(sys.argv[1:]),
-        "date": datetime.date.today().isoformat(),
-        "machine": machine(device),
-        "versions": versions(),
-    }
-    reports: dict[str, Any] = {}
+    # Loaded here: what measures complexities needs PyG, which takes seconds to load.
+    from pcnet.cli._reproduction import Reproduction
+
     tables = [table for target in chosen if target in TABLES for table in TABLES[target]]
-    cells = cells_of(tables, _names(methods), _names(datasets)) if tables else []
-    sweep = TableSweep(store, data, runs, device, threads, provenance)
-    if processes is None:
-        processes = 1 if device != "cpu" or threads is not None else available_threads()
-    records, missing = _compute(sweep, cells, processes, resume, console)
-    for table in tables:
-        own = {cell: record for cell, record in records.items() if cell.table == table}
-        gone = {cell: reason for cell, reason in missing.items() if cell.table == table}
-        if own:
-            reports[table] = {**provenance, **table_report(table, own, gone)}
-            _write(console, out, table, reports[table], [overview_sheet, winners_sheet, cells_sheet])
-    if tables and not any(table in reports for table in tables):
-        raise PcnetError(f"No cell could be computed: {next(iter(missing.values()), 'nothing was asked for')}")
-    for target in chosen:
-        if target in OTHERS:
-            reports[target] = _other(target, data, out, console, provenance)
-    emit_json(json_file, reports)
+    work = Reproduction(store, out, data, runs, device, threads, processes, json_file)
+    work.tables(tables, _names(methods), _names(datasets), resume=resume)
+    work.others([target for target in chosen if target in OTHERS])
+    work.finish()
 
 
 def _targets(targets: Sequence[str]) -> list[str]:
@@ -126,87 +80,3 @@ def _targets(targets: Sequence[str]) -> list[str]:
 def _names(options: Sequence[str] | None) -> list[str]:
     """Names that were given one by one or with commas between them."""
     return [name.strip() for option in options or [] for name in option.split(",") if name.strip()]
-
-
-def _compute(
-    sweep: TableSweep, cells: Sequence[Cell], processes: int, resume: bool, console: Console
-) -> tuple[dict[Cell, Record], dict[Cell, str]]:
-    """Records of the cells that can be computed, and why the others cannot."""
-    missing = _missing(sweep, cells)
-    wanted = [cell for cell in cells if cell not in missing]
-
-    def say(sentence: str) -> None:
-        console.print(sentence, style="dim", highlight=False)
-
-    records = {cell: known for cell in wanted if resume and (known := sweep.known(cell, say)) is not None}
-    left = [cell for cell in wanted if cell not in records]
-    if records:
-        say(f"{len(records)} of {len(wanted)} cells are in {sweep.folder} already.")
-    try:
-        with EpochBar(sweep.epochs(left), f"{len(left)} cells") as bar:
-            for cell, record in sweep.each(left, processes, bar):
-                records[cell] = record
-                test = record["test"]
-                line = f"{cell}: {test['mean']:.2f} [{test['ci95'][0]:.2f}, {test['ci95'][1]:.2f}]"
-                bar.print(f"{line}, {record['seconds']:.1f} s")
-    except KeyboardInterrupt:
-        raise Interrupted(f"Interrupted; the same command goes on with what is in {sweep.folder}.") from None
-    return {cell: records[cell] for cell in wanted}, missing
-
-
-def _missing(sweep: TableSweep, cells: Sequence[Cell]) -> dict[Cell, str]:
-    """Why cells cannot be computed; where no dataset at all can be had, that is an error."""
-    names, absent = dict.fromkeys(cell.dataset for cell in cells), []
-    for name in names:
-        try:
-            load_dataset(name, sweep.data)
-        except PcnetError:
-            absent.append(name)
-            if len(absent) == len(names):
-                raise
-    reasons = {}
-    for cell in cells:
-        if cell.dataset in absent:
-            reasons[cell] = "data not available"
-        elif cell.experiment is None:
-            reasons[cell] = cell.missing
-    return reasons
-
-
-def _other(target: str, data: Path | None, out: Path, console: Console, provenance: dict[str, Any]) -> dict[str, Any]:
-    """A target that trains no table: data, a sheet, and for two of them a picture."""
-    with ShareBar(target) as bar:
-        if target == "figure2":
-            report = run_figure2(tell=bar.tell)
-        elif target == "complexity":
-            report = run_complexity(tell=bar.tell)
-        else:
-            report = run_datasets(data, tell=bar.tell)
-    report = {**provenance, **report}
-    sheets: dict[str, Callable[[dict[str, Any]], Sheet]] = {
-        "figure2": figure2_sheet,
-        "complexity": complexity_sheet,
-        "datasets": datasets_sheet,
-    }
-    _write(console, out, target, report, [sheets[target]])
-    if target == "figure2":
-        plot_figure2(report, out / "figure2.png")
-    elif target == "complexity":
-        plot_complexity(report, out / "complexity.png")
-    return report
-
-
-def _write(
-    console: Console, out: Path, name: str, report: dict[str, Any], sheets: Sequence[Callable[[Any], Sheet]]
-) -> None:
-    """`name`.json, and its sheets as `name`.md; on the screen the first two."""
-    made = [sheet(report) for sheet in sheets]
-    said = [
-        f"- command: `{report['command']}`",
-        f"- date: {report['date']}; machine: {report['machine']}",
-        f"- versions: {', '.join(f'{package} {number}' for package, number in report['versions'].items())}",
-    ]
-    write_json(out / f"{name}.json", report)
-    write_text(out / f"{name}.md", "\n".join([*(sheet.markdown() for sheet in made), *said]) + "\n")
-    shown: list[RenderableType] = [sheet.rich() for sheet in made[:2]]
-    console.print(*shown, Text(f"{name}.json and {name}.md are in {out}"), sep="\n")

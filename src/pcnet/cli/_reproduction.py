@@ -1,0 +1,156 @@
+"""The work behind `pcnet reproduce`."""
+
+from __future__ import annotations
+
+import datetime
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console, RenderableType
+from rich.text import Text
+
+from pcnet._files import write_json, write_text
+from pcnet.cli._options import Interrupted, emit_json
+from pcnet.cli._progress import EpochBar, ShareBar
+from pcnet.cli._versions import machine, versions
+from pcnet.data import load_dataset
+from pcnet.errors import PcnetError
+from pcnet.propagate import available_threads
+from pcnet.reproduction import (
+    Cell,
+    Record,
+    Sheet,
+    TableSweep,
+    cells_of,
+    cells_sheet,
+    complexity_sheet,
+    datasets_sheet,
+    figure2_sheet,
+    overview_sheet,
+    plot_complexity,
+    plot_figure2,
+    run_complexity,
+    run_datasets,
+    run_figure2,
+    table_report,
+    winners_sheet,
+)
+
+
+class Reproduction:
+    """Computes targets, shows them and writes their reports to a folder."""
+
+    def __init__(
+        self,
+        store: Path,
+        out: Path,
+        data: Path | None,
+        runs: int,
+        device: str,
+        threads: int | None,
+        processes: int | None,
+        json_file: str | None,
+    ) -> None:
+        self.out, self.data, self.json_file = out, data, json_file
+        self.console = Console(stderr=json_file == "-")
+        self.provenance = {
+            "command": "pcnet " + " ".join(sys.argv[1:]),
+            "date": datetime.date.today().isoformat(),
+            "machine": machine(device),
+            "versions": versions(),
+        }
+        self.sweep = TableSweep(store, data, runs, device, threads, self.provenance)
+        one = device != "cpu" or threads is not None
+        self.processes = processes if processes is not None else 1 if one else available_threads()
+        self.reports: dict[str, Any] = {}
+
+    def tables(self, tables: Sequence[str], methods: Sequence[str], datasets: Sequence[str], *, resume: bool) -> None:
+        """Tables of accuracies, of all methods and datasets or of some."""
+        if not tables:
+            return
+        records, missing = self._compute(cells_of(tables, methods, datasets), resume)
+        if not records:
+            raise PcnetError(f"No cell could be computed: {next(iter(missing.values()))}.")
+        for table in tables:
+            own = {cell: record for cell, record in records.items() if cell.table == table}
+            gone = {cell: reason for cell, reason in missing.items() if cell.table == table}
+            if own:
+                report = {**self.provenance, **table_report(table, own, gone)}
+                self._write(table, report, [overview_sheet, winners_sheet, cells_sheet])
+
+    def _compute(self, cells: Sequence[Cell], resume: bool) -> tuple[dict[Cell, Record], dict[Cell, str]]:
+        """Records of the cells that can be computed, and why the others cannot."""
+        missing, sweep = self._missing(cells), self.sweep
+        wanted = [cell for cell in cells if cell not in missing]
+        records = {cell: known for cell in wanted if resume and (known := sweep.known(cell, self._say)) is not None}
+        left = [cell for cell in wanted if cell not in records]
+        if records:
+            self._say(f"{len(records)} of {len(wanted)} cells are in {sweep.folder} already.")
+        try:
+            with EpochBar(sweep.epochs(left), f"{len(left)} cells") as bar:
+                for cell, record in sweep.each(left, self.processes, bar):
+                    records[cell] = record
+                    test = record["test"]
+                    line = f"{cell}: {test['mean']:.2f} [{test['ci95'][0]:.2f}, {test['ci95'][1]:.2f}]"
+                    bar.print(f"{line}, {record['seconds']:.1f} s")
+        except KeyboardInterrupt:
+            raise Interrupted(f"Interrupted; the same command goes on with what is in {sweep.folder}.") from None
+        return {cell: records[cell] for cell in wanted}, missing
+
+    def _missing(self, cells: Sequence[Cell]) -> dict[Cell, str]:
+        """Why cells cannot be computed; where no dataset at all can be had, that is an error."""
+        names, absent = dict.fromkeys(cell.dataset for cell in cells), []
+        for name in names:
+            try:
+                load_dataset(name, self.data)
+            except PcnetError:
+                absent.append(name)
+                if len(absent) == len(names):
+                    raise
+        reasons = {}
+        for cell in cells:
+            if cell.dataset in absent:
+                reasons[cell] = "data not available"
+            elif cell.experiment is None:
+                reasons[cell] = cell.missing
+        return reasons
+
+    def others(self, targets: Sequence[str]) -> None:
+        """Targets that train no table: data, a sheet, and for two of them a picture."""
+        for target in targets:
+            with ShareBar(target) as bar:
+                if target == "figure2":
+                    report, sheet = run_figure2(tell=bar.tell), figure2_sheet
+                elif target == "complexity":
+                    report, sheet = run_complexity(tell=bar.tell), complexity_sheet
+                else:
+                    report, sheet = run_datasets(self.data, tell=bar.tell), datasets_sheet
+            report = {**self.provenance, **report}
+            self._write(target, report, [sheet])
+            if target == "figure2":
+                plot_figure2(report, self.out / "figure2.png")
+            elif target == "complexity":
+                plot_complexity(report, self.out / "complexity.png")
+
+    def finish(self) -> None:
+        """All reports where `--json` says."""
+        emit_json(self.json_file, self.reports)
+
+    def _say(self, sentence: str) -> None:
+        self.console.print(sentence, style="dim", highlight=False)
+
+    def _write(self, name: str, report: dict[str, Any], sheets: Sequence[Callable[[Any], Sheet]]) -> None:
+        """`name`.json, and its sheets as `name`.md; on the screen the first two."""
+        self.reports[name] = report
+        made = [sheet(report) for sheet in sheets]
+        said = [
+            f"- command: `{report['command']}`",
+            f"- date: {report['date']}; machine: {report['machine']}",
+            f"- versions: {', '.join(f'{package} {number}' for package, number in report['versions'].items())}",
+        ]
+        write_json(self.out / f"{name}.json", report)
+        write_text(self.out / f"{name}.md", "\n".join([*(sheet.markdown() for sheet in made), *said]) + "\n")
+        shown: list[RenderableType] = [sheet.rich() for sheet in made[:2]]
+        self.console.print(*shown, Text(f"{name}.json and {name}.md are in {self.out}"), sep="\n")
