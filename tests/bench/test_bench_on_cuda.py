@@ -16,6 +16,7 @@ from pcnet.bench import (
     free_bytes,
     machine,
     measure_bandwidth,
+    measure_methods,
     measure_scale,
     measure_training,
     measure_ways,
@@ -66,5 +67,7 @@ def test_sections() -> None:
         assert [row for row in result["rows"] if "skipped" in row] == []
     rows = measure_training(effort, silent, {"citeseer": load_embedded()})["rows"]
     assert [row["runs"] for row in rows] == [1, 10]
+    rows = measure_methods(effort, silent, {"citeseer": load_embedded()})["rows"]
+    assert [row["runs"] for row in rows] == [10] * 4
     assert Copy(effort)() > 1e10
     assert {"gpu", "gpu_gib"} <= set(machine("cuda"))

@@ -9,7 +9,7 @@ import pytest
 import torch
 from rich.console import Console
 
-from pcnet import PcnetError, PCNetSettings
+from pcnet import Graph, PcnetError, PCNetSettings
 from pcnet.bench import (
     WAYS,
     Contest,
@@ -18,6 +18,7 @@ from pcnet.bench import (
     Filter,
     faster_layout,
     measure_bandwidth,
+    measure_methods,
     measure_scale,
     measure_ways,
     plot_report,
@@ -131,6 +132,31 @@ def test_graphs_without_room_are_left_out(effort: Effort):
     result = measure_scale(replace(effort, sizes=(200, 10**12)), silent)
     assert {row["nodes"] for row in result["rows"]} == {200}
     assert [each["nodes"] for each in result["left_out"]] == [10**12]
+
+
+def test_methods(effort: Effort, tmp_path):
+    """On a tiny graph, under a name that the tables know."""
+    nodes = torch.arange(90)
+    ring = torch.stack([torch.cat([nodes, nodes.roll(1)]), torch.cat([nodes.roll(1), nodes])])
+    graph = Graph(ring, torch.nn.functional.one_hot(nodes % 12).float(), nodes % 3)
+    missing = [{"dataset": "pubmed", "skipped": "it is far away"}]
+    result = measure_methods(effort, silent, {"cora": graph}, missing)
+    assert result == json.loads(json.dumps(result, allow_nan=False))
+    rows = result["rows"]
+    methods = ("gprgnn", "bernnet", "chebnetii", "jacobiconv")
+    assert [(row["dataset"], row["method"]) for row in rows] == [("cora", method) for method in methods]
+    for row in rows:
+        assert row["runs"] == 10
+        # There is one round: its ratio is that of the medians.
+        for key, ratio in (("plain_ms", "ratio"), ("cached_ms", "ratio_cached")):
+            assert row[ratio]["median"] == pytest.approx(row[key]["median"] / row["pcnet_ms"]["median"])
+    with (console := Console(width=120)).capture() as shown:
+        console.print(section_table("methods", result))
+    assert all(word in shown.get() for word in ("ChebNetII", "cached / pcnet", "Without pubmed: it is far away."))
+    report = {"machine": {"cpu": "a processor"}, "threads": 1, "versions": {"torch": "2"}}
+    files = plot_report(report | {"sections": {"methods": result}}, tmp_path)
+    assert [path.name for path in files] == ["bench-cpu-methods.png", "bench-cpu-methods.svg"]
+    assert all(path.stat().st_size > 5_000 for path in files)
 
 
 def test_sizes():

@@ -7,7 +7,10 @@ from pcnet.bench._filters import WAYS, Filter, faster_layout, filters
 from pcnet.bench._graphs import Sample, random_graph
 from pcnet.bench._machine import TOLERATED, Others, free_bytes, machine
 from pcnet.bench._memory import held_bytes, peak_bytes, saved_bytes
-from pcnet.bench._plain import PlainPCNet, PlainTraining, charlier
+from pcnet.bench._methods import measure_methods
+from pcnet.bench._plain import PlainPCNet, charlier
+from pcnet.bench._plain_methods import plain_filter, plain_model
+from pcnet.bench._plain_training import FrugalTraining, PlainTraining, plain_training
 from pcnet.bench._plots import plot_report
 from pcnet.bench._scale import measure_scale
 from pcnet.bench._tables import section_table
@@ -33,6 +36,7 @@ __all__ = [
     "Effort",
     "Enough",
     "Filter",
+    "FrugalTraining",
     "Others",
     "PlainPCNet",
     "PlainTraining",
@@ -52,11 +56,15 @@ __all__ = [
     "held_bytes",
     "machine",
     "measure_bandwidth",
+    "measure_methods",
     "measure_scale",
     "measure_training",
     "measure_ways",
     "peak_bytes",
     "per_call",
+    "plain_filter",
+    "plain_model",
+    "plain_training",
     "plot_report",
     "product_bytes",
     "random_graph",

@@ -10,6 +10,8 @@ from typing import Any
 from pcnet._files import write_atomically
 from pcnet.bench._filters import WAYS
 from pcnet.bench._graphs import in_words
+from pcnet.bench._training import RATIOS
+from pcnet.experiments import method_name
 
 Row = dict[str, Any]
 FORMATS = ("png", "svg")
@@ -29,6 +31,12 @@ KINDS: dict[str, Style] = {
     "sweep and gradient": ("#E69F00", "^", "-"),
 }
 NAMES = {"plain": "authors' scheme, plainly", "torch.sparse.mm": "torch.sparse.mm, autograd"}
+#: Label and colour of a training.
+SCHEMES = {
+    "plain": ("PyG messages, edges weighed in every forward", STYLES["plain"][0]),
+    "cached": ("PyG messages, edges weighed once", "#E69F00"),
+    "pcnet": ("pcnet", STYLES["pcnet"][0]),
+}
 BARS = "medians, bars from the lowest to the highest"
 GREY, PALE = "#6b7280", "#e5e7eb"
 
@@ -118,11 +126,39 @@ def _fractions(result: dict[str, Any], origin: str) -> Any:
     return figure
 
 
+def _methods(result: dict[str, Any], origin: str) -> Any:
+    """Milliseconds per run and epoch of each method, a panel for each dataset, and how many times less pcnet's are."""
+    rows = result["rows"]
+    datasets = list(dict.fromkeys(row["dataset"] for row in rows))
+    headline = f"An epoch of training with each method's settings of Table 2, {rows[0]['runs']} runs"
+    figure, panels = _panels(headline, len(datasets), sharey=True)
+    width = 0.8 / len(SCHEMES)
+    for axes, dataset in zip(panels, datasets, strict=True):
+        points = [row for row in rows if row["dataset"] == dataset]
+        for place, (scheme, (label, colour)) in enumerate(SCHEMES.items()):
+            middle = [number + (place - 1) * width for number in range(len(points))]
+            values = [row[f"{scheme}_ms"] for row in points]
+            look = {"color": colour, "label": label, "error_kw": {"elinewidth": 0.9, "capsize": 2}}
+            axes.bar(middle, [v["median"] for v in values], width, yerr=_reach(values), **look)
+            if scheme in RATIOS:
+                for x, row, value in zip(middle, points, values, strict=True):
+                    times = f"{row[RATIOS[scheme]]['median']:.0f}×"
+                    axes.annotate(times, (x, value["high"]), (0, 2), textcoords="offset points", ha="center", size=7)
+        axes.set_title(dataset, fontsize=9)
+        _log_values(axes)
+        axes.set_xticks(range(len(points)), [method_name(row["method"]) for row in points], rotation=20, fontsize=8)
+        axes.grid(False, axis="x")
+    panels[0].set_ylabel("ms per run and epoch", fontsize=9)
+    _legend(figure, panels, f"{origin}; {BARS}; above them: times as long as pcnet")
+    return figure
+
+
 FIGURES: tuple[tuple[str, str, Callable[[dict[str, Any], str], Any]], ...] = (
     ("ways", "speed", _speed),
     ("ways", "memory", _memory),
     ("scale", "nodes", _nodes),
     ("bandwidth", "bandwidth", _fractions),
+    ("methods", "methods", _methods),
 )
 
 
@@ -156,22 +192,34 @@ def _line(axes: Any, style: Style, label: str, points: Sequence[Row], along: str
     colour, marker, line = style
     x, bars = [row[along] for row in points], None
     if isinstance(values[0], dict):
-        bars = [[v["median"] - v["low"] for v in values], [v["high"] - v["median"] for v in values]]
+        bars = _reach(values)
         values = [v["median"] for v in values]
     front = label == "pcnet"
     look = {"lw": 2.2 if front else 1.4, "elinewidth": 0.9, "capsize": 2, "ms": 4.5, "zorder": 3 if front else 2}
     axes.errorbar(x, values, yerr=bars, color=colour, marker=marker, ls=line, label=label, **look)
 
 
+def _reach(values: Sequence[dict[str, float]]) -> list[list[float]]:
+    """From the median down to the lowest, and up to the highest."""
+    return [[v["median"] - v["low"] for v in values], [v["high"] - v["median"] for v in values]]
+
+
 def _log_axes(axes: Any, places: Sequence[int]) -> None:
     """Both axes logarithmic, with plain numbers, and along the first one only at the places that were measured."""
-    from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
     axes.set_xscale("log")
-    axes.set_yscale("log")
     axes.xaxis.set_major_locator(FixedLocator(places))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _short(value)))
+    _log_values(axes)
+
+
+def _log_values(axes: Any) -> None:
+    """The upright axis logarithmic, with plain numbers."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axes.set_yscale("log")
     low, high = axes.get_ylim()
     # Over a few decades a number at each power of ten would leave the axis almost bare.
     axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high < 400 * low else (1.0,)))

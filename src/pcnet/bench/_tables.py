@@ -12,6 +12,7 @@ from rich.text import Text
 
 from pcnet.bench._graphs import in_words
 from pcnet.bench._timing import Spread, short
+from pcnet.experiments import method_name
 
 Row = dict[str, Any]
 #: What stands where nothing was measured.
@@ -113,6 +114,21 @@ def _training(result: dict[str, Any]) -> RenderableType:
     return titled("Training with the settings of Table 2: ms per run and epoch", table)
 
 
+def _methods(result: dict[str, Any]) -> RenderableType:
+    columns = ("plain_ms", "cached_ms", "pcnet_ms", "ratio", "ratio_cached")
+    table = _table("dataset", "method", "plain", "cached", "pcnet", "plain / pcnet", "cached / pcnet")
+    for dataset, of_dataset in _by(result["rows"], "dataset"):
+        for place, row in enumerate(of_dataset):
+            head, figures = "" if place else dataset, (str(Spread(**row[key])) for key in columns)
+            table.add_row(head, method_name(row["method"]), *figures, end_section=row is of_dataset[-1])
+    notes = (
+        "plain: a run at a time by PyG's messages, the edges weighed in every forward; cached: weighed once.",
+        *_left_out(result),
+    )
+    title = f"Other methods with their settings of Table 2: ms per run and epoch, {result['rows'][0]['runs']} runs"
+    return titled(title, table, *notes)
+
+
 def _way(rows: list[Row]) -> str:
     """The way's name, and the form of it that was measured."""
     form = next((row["form"] for row in rows if row.get("form")), "")
@@ -128,7 +144,9 @@ def _shares(row: Row) -> str:
 
 
 def _left_out(result: dict[str, Any]) -> list[str]:
-    return [f"Without {each['nodes']:,} nodes: {each['skipped']}." for each in result["left_out"]]
+    """What a section does without, a graph by its size or by its name, and why."""
+    names = (each["dataset"] if "dataset" in each else f"{each['nodes']:,} nodes" for each in result["left_out"])
+    return [f"Without {name}: {each['skipped']}." for name, each in zip(names, result["left_out"], strict=True)]
 
 
 def _by(rows: Iterable[Row], key: str) -> list[tuple[Any, list[Row]]]:
@@ -143,4 +161,5 @@ TABLES: dict[str, Callable[[dict[str, Any]], RenderableType]] = {
     "scale": _scale,
     "bandwidth": _bandwidth,
     "training": _training,
+    "methods": _methods,
 }

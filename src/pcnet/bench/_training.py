@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from pcnet.bench._effort import Effort, Tell
-from pcnet.bench._plain import PlainTraining
+from pcnet.bench._plain_training import plain_training
 from pcnet.bench._timing import Spread, fastest, per_call, take_turns
 from pcnet.data import make_split
 from pcnet.experiments import Experiment, preset_experiment
@@ -22,6 +22,8 @@ from pcnet.graph import Graph
 from pcnet.training import Run, Targets, available_threads, train
 
 WARM_UP = 3
+#: How many times slower than the library, by scheme.
+RATIOS = {"plain": "ratio", "cached": "ratio_cached"}
 
 
 class Enough(Exception):  # noqa: N818
@@ -87,42 +89,52 @@ def compare_training(
     *,
     counts: Sequence[int | None] = (None,),
     device: torch.device | str = "cpu",
+    cached: bool = False,
 ) -> list[dict[str, Any]]:
     """The library with so many runs side by side, beside the plain scheme, which trains one at a time.
 
     None counts the experiment's own runs. The plain scheme has one thread or one on each core, whichever is faster;
-    `threads=None` lets the library choose its number of workers and the plain scheme use every core.
+    `threads=None` lets the library choose its number of workers and the plain scheme use every core. With `cached` a
+    second plain scheme takes part, which weighs the edges once.
     """
-    split = make_split(graph, experiment.protocol, experiment.seeds[0])
-    plain = PlainTraining(graph, split, experiment, experiment.seeds[0], str(device))
+    split, seed = make_split(graph, experiment.protocol, experiment.seeds[0]), experiment.seeds[0]
+    schemes = {"plain": False} | ({"cached": True} if cached else {})
+    plain = {
+        name: plain_training(graph, split, experiment, seed, str(device), cached=once) for name, once in schemes.items()
+    }
     cores = threads or available_threads()
     choices = sorted({1, cores}) if torch.device(device).type == "cpu" else [cores]
     batches = [endless_runs(graph, experiment, count) for count in counts]
     taken = take_turns(
-        {f"plain {number}": partial(per_call, plain.epoch, seconds, number, device) for number in choices}
+        {
+            f"{name} {number}": partial(per_call, training.epoch, seconds, number, device)
+            for name, training in plain.items()
+            for number in choices
+        }
         | {f"pcnet {len(runs)}": partial(time_library, graph, runs, threads, seconds, device) for runs in batches},
         rounds,
     )
-    plain_threads, slow = fastest({number: taken[f"plain {number}"] for number in choices})
-    return [
-        {
-            "dataset": experiment.dataset,
-            "runs": len(runs),
-            "plain_ms": asdict(Spread.of(slow)),
-            "plain_threads": plain_threads,
-            "pcnet_ms": asdict(Spread.of(taken[f"pcnet {len(runs)}"])),
-            "pcnet_threads": threads,
-            "ratio": asdict(Spread.of_ratio(slow, taken[f"pcnet {len(runs)}"])),
-        }
-        for runs in batches
-    ]
+    slow = {name: fastest({number: taken[f"{name} {number}"] for number in choices}) for name in plain}
+    rows = []
+    for runs in batches:
+        row: dict[str, Any] = {"dataset": experiment.dataset, "runs": len(runs)}
+        ours = taken[f"pcnet {len(runs)}"]
+        for name, (number, theirs) in slow.items():
+            row |= {f"{name}_ms": asdict(Spread.of(theirs)), f"{name}_threads": number}
+            row[RATIOS[name]] = asdict(Spread.of_ratio(theirs, ours))
+        rows.append(row | {"pcnet_ms": asdict(Spread.of(ours)), "pcnet_threads": threads})
+    return rows
+
+
+def training_rounds(effort: Effort) -> int:
+    """Every measurement sets up a training of its own: on a GPU that takes far longer than the epochs it times."""
+    return effort.rounds if effort.device.type == "cpu" else min(3, effort.rounds)
 
 
 def measure_training(effort: Effort, tell: Tell, graphs: Mapping[str, Graph]) -> dict[str, Any]:
     """Milliseconds per run and epoch on named datasets of Table 2."""
     rows: list[dict[str, Any]] = []
-    # Every measurement sets up a training of its own; on a GPU that takes far longer than the epochs that are timed.
-    rounds = effort.rounds if effort.device.type == "cpu" else min(3, effort.rounds)
+    rounds = training_rounds(effort)
     for done, (name, graph) in enumerate(graphs.items()):
         tell(name, done / len(graphs))
         experiment, clock = preset_experiment(name, "table2"), (effort.cores, rounds, effort.seconds)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import shlex
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timezone
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,9 +24,12 @@ from pcnet.errors import PcnetError, PcnetWarning, close_match
 from pcnet.experiments import preset_datasets
 from pcnet.graph import Graph
 
-SECTIONS = ("ways", "scale", "bandwidth", "training")
-#: Datasets that a training is timed on, where they are at hand.
-DATASETS = ("cora", "texas", "actor", "pubmed", EMBEDDED)
+SECTIONS = ("ways", "scale", "bandwidth", "training", "methods")
+#: Datasets that a section trains on, where they are at hand.
+DATASETS = {
+    "training": ("cora", "texas", "actor", "pubmed", EMBEDDED),
+    "methods": ("cora", "pubmed", EMBEDDED),
+}
 
 
 def bench(
@@ -43,7 +46,7 @@ def bench(
     ] = None,
     datasets: Annotated[
         list[str] | None,
-        typer.Option("--dataset", metavar="NAME", help="Time the training on it; may be repeated. All at hand if not."),
+        typer.Option("--dataset", metavar="NAME", help="Time trainings on it; may be repeated. All at hand if not."),
     ] = None,
     plots: Annotated[
         Path | None, typer.Option("--plots", metavar="DIR", help="Draw the results there, as PNG and SVG.")
@@ -56,8 +59,9 @@ def bench(
     *ways*: one filter forward and backward by this library, by the authors' scheme written plainly, by PyG's message
     passing and by `torch.sparse.mm` with autograd, for several orders and numbers of runs. *scale*: the same on
     generated graphs from 2,000 to 2 million nodes. *bandwidth*: how close the sparse products come to a copy.
-    *training*: an epoch on real graphs. Figures are medians over rounds in which all take turns, with the lowest and
-    the highest; what would not fit or would take too long is left out and says so.
+    *training*: an epoch on real graphs. *methods*: the same of GPRGNN, BernNet, ChebNetII and JacobiConv, beside plain
+    versions of them by PyG's message passing. Figures are medians over rounds in which all take turns, with the lowest
+    and the highest; what would not fit or would take too long is left out and says so.
     """
     chosen = _sections(sections or [])
     check_device(device)
@@ -70,12 +74,14 @@ def bench(
     from pcnet import bench as room
 
     effort = room.Effort.planned(device, quick=quick, threads=threads, rounds=rounds, largest=largest)
-    graphs = _graphs(datasets or [], data, quick) if "training" in chosen else {}
+    graphs = _graphs(chosen, datasets or [], data, quick)
+    missing = [] if datasets else _missing(graphs["methods"], quick)
     measures: dict[str, Callable[..., dict[str, Any]]] = {
         "ways": room.measure_ways,
         "scale": room.measure_scale,
         "bandwidth": room.measure_bandwidth,
-        "training": partial(room.measure_training, graphs=graphs),
+        "training": partial(room.measure_training, graphs=graphs["training"]),
+        "methods": partial(room.measure_methods, graphs=graphs["methods"], left_out=missing),
     }
     console = Console(stderr=json_file == "-")
     if not console.is_terminal:
@@ -117,16 +123,27 @@ def _sections(names: Sequence[str]) -> list[str]:
     return [section for section in SECTIONS if section in names or not names]
 
 
-def _graphs(names: Sequence[str], data: Path | None, quick: bool) -> dict[str, Graph]:
-    """The named datasets, or those of the usual ones that need no download."""
+def _graphs(
+    sections: Sequence[str], names: Sequence[str], data: Path | None, quick: bool
+) -> dict[str, dict[str, Graph]]:
+    """What each section trains on: the named datasets, or those of its usual ones that need no download."""
     known = preset_datasets("table2")
     for name in names:
         if dataset_named(name).name not in known:
             raise PcnetError(f"The training is timed with Table 2's settings; it has {', '.join(known)}, not {name}.")
-    if not names:
-        usual = (EMBEDDED,) if quick else DATASETS
-        names = [name for name in usual if name == EMBEDDED or find(dataset_named(name), data) is not None]
-    return {dataset_named(name).name: load_dataset(name, data) for name in names}
+    graphs: dict[str, dict[str, Graph]] = {section: {} for section in DATASETS}
+    load = cache(partial(load_dataset, root=data))
+    for section in (section for section in DATASETS if section in sections):
+        usual = (EMBEDDED,) if quick else DATASETS[section]
+        at_hand = [name for name in usual if name == EMBEDDED or find(dataset_named(name), data) is not None]
+        graphs[section] = {dataset_named(name).name: load(name) for name in names or at_hand}
+    return graphs
+
+
+def _missing(graphs: Mapping[str, Graph], quick: bool) -> list[dict[str, str]]:
+    """Usual datasets of the methods that are not among these, and why."""
+    reason = "--quick does without it" if quick else "it is not at hand; name its folder with --data or PCNET_DATA"
+    return [{"dataset": name, "skipped": reason} for name in DATASETS["methods"] if name not in graphs]
 
 
 def _show_head(console: Console, report: dict[str, Any]) -> None:
