@@ -19,6 +19,8 @@ class Sheet:
     columns: tuple[str, ...]
     rows: Sequence[Sequence[str]]
     notes: tuple[str, ...] = ()
+    #: Whether cells may take several lines of a narrow terminal.
+    wrap: bool = False
 
     def markdown(self) -> str:
         """A heading, the table, and the notes as a list."""
@@ -36,7 +38,7 @@ class Sheet:
         # The first column holds names and the last one words, which may need several lines.
         for column in self.columns:
             words, last = column in (self.columns[0], self.columns[-1]), column == self.columns[-1]
-            table.add_column(Text(column), justify="left" if words else "right", no_wrap=not last)
+            table.add_column(Text(column), justify="left" if words else "right", no_wrap=not (last or self.wrap))
         for row in self.rows:
             table.add_row(*(Text(cell) for cell in row))
         notes = (Text(note, style="dim") for note in self.notes)

@@ -107,9 +107,9 @@ def overview_sheet(report: Mapping[str, Any]) -> Sheet:
     notes = (
         f"Verdicts: {counts or 'none'}. {report['rule']}.",
         "Ours ± the larger half of the 95 % bootstrap interval of the mean over runs; in brackets ours − paper, with ↑ "
-        "above, ↓ below, * not reproducible. Ranks: mean over these datasets, ties shared.",
+        "above, ↓ below, * not reproducible. Ranks, ours and the paper's: mean over these datasets, ties shared.",
     )
-    return Sheet(report["title"], ("method", *datasets, "rank", "rank in the paper"), rows, notes)
+    return Sheet(report["title"], ("method", *datasets, "rank", "paper's"), rows, notes, wrap=True)
 
 
 def _ordered(report: Mapping[str, Any], places: Mapping[tuple[str, str], Any]) -> list[tuple[str, str]]:
