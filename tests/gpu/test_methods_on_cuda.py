@@ -1,0 +1,64 @@
+"""Every method on the GPU: captured, side by side, and what the CPU computes. Skipped without a CUDA device."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from pcnet.data import csbm, make_split
+from pcnet.nn import METHODS, ModelSettings
+from pcnet.training import Run, Targets, TrainingSettings, train
+
+pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+
+#: Smaller than by default, where that is large.
+SMALL: dict[str, dict[str, Any]] = {
+    "gcnii": {"layers": 6},
+    "egnn": {"layers": 4},
+    "pdegcn": {"layers": 3, "equation": "mixed"},
+    "twirls": {"depth": 2, "K": 4, "attention": "twice"},
+    "arma": {"stacks": 2, "steps": 2},
+    "chebnet": {"terms": 3},
+}
+TRAINING = TrainingSettings(lr={"all": 0.01}, wd={"all": 5e-4}, epochs=40, stopping="none")
+
+
+def small(method: str) -> ModelSettings:
+    return METHODS[method](**SMALL.get(method, {}))
+
+
+def without_dropout(settings: ModelSettings) -> ModelSettings:
+    rates = [field.name for field in fields(settings) if field.name.startswith("drop")]
+    return replace(settings, **dict.fromkeys(rates, 0.0))
+
+
+def runs(settings: ModelSettings, count: int, training: TrainingSettings = TRAINING):
+    graph = csbm(n=300, phi=0.5, classes=3, features=40, seed=1)
+    splits = [make_split(graph, "random-60-20-20", seed) for seed in range(count)]
+    return graph, [Run(settings, training, Targets.from_split(split), seed) for seed, split in enumerate(splits)]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_training_without_dropout_follows_the_cpu(method):
+    graph, batch = runs(without_dropout(small(method)), 3)
+    for one, other in zip(train(graph, batch), train(graph, batch, device="cuda"), strict=True):
+        np.testing.assert_allclose(other.val_loss[:10], one.val_loss[:10], rtol=2e-3)
+        np.testing.assert_allclose(other.val_loss, one.val_loss, rtol=5e-2)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_many_runs_stop_shrink_and_keep_their_best(method):
+    training = replace(TRAINING, epochs=150, stopping="patience", patience=30, lr={"all": 0.05})
+    graph, batch = runs(small(method), 24, training)
+    outcomes = train(graph, batch, device="cuda")
+    for run, outcome in zip(batch, outcomes, strict=True):
+        targets = run.targets
+        loss = torch.nn.functional.cross_entropy(outcome.logits[targets.val], targets.val_labels)
+        assert float(loss) == pytest.approx(outcome.val_loss[outcome.best_epoch], rel=1e-3)
+        assert outcome.best_epoch == int(np.argmin(outcome.val_loss))
+    # Most learn something: chance is a third.
+    assert np.mean([outcome.val_accuracy.max() for outcome in outcomes]) > 0.45
