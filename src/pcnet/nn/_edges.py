@@ -4,40 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import scipy.sparse
-import torch
-from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from pcnet.graph import CSR, Operator
-from pcnet.propagate import product
 
 #: A handful of graphs at a time is what one process works on.
 _CAPACITY = 8
-
-
-def times(matrix: CSR, x: Tensor) -> Tensor:
-    """M x for x (m, d), or for R runs at once (R, m, d), M any matrix of m columns; ∂loss/∂x = Mᵀ ∂loss/∂(M x)."""
-    if x.ndim == 2:
-        return _Times.apply(x, matrix)
-    runs, rows, width = x.shape
-    columns = x.permute(1, 0, 2).reshape(rows, runs * width)
-    return _Times.apply(columns, matrix).view(-1, runs, width).permute(1, 0, 2)
-
-
-class _Times(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, matrix: CSR) -> Tensor:
-        ctx.matrix = matrix
-        return product(matrix, x)
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
-        return product(ctx.matrix.transposed, grads[0].contiguous()), None
 
 
 @dataclass(frozen=True, eq=False)

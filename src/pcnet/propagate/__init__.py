@@ -1,8 +1,16 @@
 """Sparse products, and polynomials of a graph operator made of them."""
 
-from pcnet.propagate._once import apply_operator
+from pcnet.propagate._once import apply_matrix, apply_operator
 from pcnet.propagate._polynomial import apply_polynomial
 from pcnet.propagate._product import product
 from pcnet.propagate._threads import available_threads, one_core, threads_setting
 
-__all__ = ["apply_operator", "apply_polynomial", "available_threads", "one_core", "product", "threads_setting"]
+__all__ = [
+    "apply_matrix",
+    "apply_operator",
+    "apply_polynomial",
+    "available_threads",
+    "one_core",
+    "product",
+    "threads_setting",
+]

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, overload
 
@@ -91,6 +92,7 @@ def train(
         raise PcnetError("There is nothing to train; give at least one run.")
     if threads is not None and threads < 1:
         raise PcnetError(f"threads must be at least 1, not {threads}.")
+    runs = [_on(graph, run) for run in runs]
     num_classes = max(run.targets.num_classes for run in runs)
     for run in runs:
         run.training.check_groups(run.model.groups)
@@ -162,6 +164,11 @@ def _train_block(
             saved = time.monotonic()
     if store is not None:
         store.save(number, block)
+
+
+def _on(graph: Graph, run: Run) -> Run:
+    model = run.model.for_graph(graph)
+    return run if model is run.model else replace(run, model=model)
 
 
 def _report(reporter: Reporter | None, epochs: int) -> None:

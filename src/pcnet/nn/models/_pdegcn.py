@@ -11,8 +11,9 @@ from torch import Tensor, nn
 from pcnet._checks import positive_number, whole_number
 from pcnet.errors import PcnetError
 from pcnet.graph import Operator, SelfLoops
-from pcnet.nn._edges import gradient, half_laplacian, times
+from pcnet.nn._edges import gradient, half_laplacian
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, glorot
+from pcnet.propagate import apply_matrix
 
 Equation = Literal["diffusion", "wave", "mixed"]
 Opening = Literal["glorot", "normal"]
@@ -92,9 +93,9 @@ class PDEGCN(LayeredNet):
         """F(X)."""
         dropped = self.training and self.draws is not None and any(self.dropout)
         if operator.symmetric and not dropped:
-            return times(half_laplacian(operator), x) @ (kernel.mT @ kernel)
+            return apply_matrix(half_laplacian(operator), x) @ (kernel.mT @ kernel)
         G = gradient(operator)
-        return times(G.transposed, (self.drop(times(G, x)) @ kernel.mT).relu() @ kernel)
+        return apply_matrix(G.transposed, (self.drop(apply_matrix(G, x)) @ kernel.mT).relu() @ kernel)
 
     def _step(self, layer: int, x: Tensor, before: Tensor, force: Tensor) -> Tensor:
         h = self.h

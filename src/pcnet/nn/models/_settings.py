@@ -10,7 +10,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from pcnet.graph import CSR, Graph, Operator, SelfLoops, cached_operator
+from pcnet.graph import CSR, Direction, Graph, Operator, SelfLoops, cached_operator
 from pcnet.nn._dropout import DeviceDraws, Draws
 from pcnet.nn._graph_module import GraphModule
 
@@ -81,6 +81,10 @@ class ModelSettings(ABC):
     def widest(self, classes: int) -> int:
         """Columns of the widest block that a run propagates or multiplies."""
 
+    def for_graph(self, graph: Graph) -> ModelSettings:
+        """These settings for a graph, where a model's weights depend on more of it than features and classes."""
+        return self
+
     def remarks(self) -> list[str]:
         """What is unusual about these settings, in sentences."""
         return []
@@ -93,7 +97,13 @@ class ModelSettings(ABC):
         return model
 
     def operator(self, graph: Graph, *, device: torch.device | str = "cpu") -> Operator:
-        """The operator that this model computes with; built once for a graph, whoever asks."""
+        """The operator that this model computes with; built once for a graph, whoever asks.
+
+        Settings with a true `directed` send messages along the edges as they are listed, not both ways.
+        """
         edges = (graph.edge_index, graph.num_nodes, graph.edge_weight)
-        eta = getattr(self, "eta", 0.5)
-        return cached_operator(*edges, eta=eta, self_loops=self.self_loops, dtype=torch.float32).to(device)
+        eta, directed = getattr(self, "eta", 0.5), getattr(self, "directed", False)
+        direction: Direction = "keep" if directed else "symmetrise"
+        return cached_operator(
+            *edges, eta=eta, self_loops=self.self_loops, direction=direction, dtype=torch.float32
+        ).to(device)

@@ -15,10 +15,10 @@ from torch import Tensor, nn
 from pcnet._checks import finite_number, positive_number, whole_number
 from pcnet.errors import PcnetError
 from pcnet.graph import CSR, Operator, SelfLoops
-from pcnet.nn._edges import entries, times
+from pcnet.nn._edges import entries
 from pcnet.nn._perceptron import Perceptron
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings
-from pcnet.propagate import apply_operator
+from pcnet.propagate import apply_matrix, apply_operator
 
 #: When edges are weighed by attention: not at all, halfway, or before the first step and halfway.
 Attention = Literal["never", "halfway", "twice"]
@@ -103,15 +103,15 @@ class TWIRLS(LayeredNet):
     def _attended(self, y: Tensor, operator: Operator) -> tuple[Callable[[Tensor], Tensor], Tensor]:
         """D̃^-½ W D̃^-½ as a function, and D̃^-1, with the weights that follow from y."""
         edges = entries(operator)
-        z = times(edges.differences, y).square().sum(-1, keepdim=True)
+        z = apply_matrix(edges.differences, y).square().sum(-1, keepdim=True)
         z = (z + 1e-7).pow(1 - self.p / 2).clamp_min(self.tau)
         inverse = z.reciprocal()
         if self.T > 0:
             inverse = inverse.masked_fill(z > self.T, 0.0)
         w = operator.matrix.values.unsqueeze(-1) * (inverse + 1e-9)
-        scale = (self.lam * times(edges.row_sums, w) + 1 - self.lam).rsqrt()
-        w = w * times(edges.row_sums.transposed, scale) * times(edges.sources, scale)
-        return lambda y: times(edges.row_sums, w * times(edges.sources, y)), scale.square()
+        scale = (self.lam * apply_matrix(edges.row_sums, w) + 1 - self.lam).rsqrt()
+        w = w * apply_matrix(edges.row_sums.transposed, scale) * apply_matrix(edges.sources, scale)
+        return lambda y: apply_matrix(edges.row_sums, w * apply_matrix(edges.sources, y)), scale.square()
 
     def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
         return {"all": list(self.parameters())}
