@@ -147,6 +147,7 @@ def test_methods(effort: Effort, tmp_path):
     assert [(row["dataset"], row["method"]) for row in rows] == [("cora", method) for method in methods]
     for row in rows:
         assert row["runs"] == 10
+        assert row["settings"]
         # There is one round: its ratio is that of the medians.
         for key, ratio in (("plain_ms", "ratio"), ("cached_ms", "ratio_cached")):
             assert row[ratio]["median"] == pytest.approx(row[key]["median"] / row["pcnet_ms"]["median"])

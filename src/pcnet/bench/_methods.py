@@ -17,7 +17,7 @@ SCHEMES = {
     "plain": "a run at a time, dense features, messages gathered and scattered, the edges weighed in every forward;"
     " five forwards an epoch, one to train and four to evaluate; of jacobiconv two, or three where validation is no"
     " worse than before",
-    "cached": "the same, but the edges are weighed once",
+    "cached": "the same, but the edges are weighed once, as jacobiconv's authors do",
     "pcnet": "all runs side by side",
 }
 
@@ -35,5 +35,5 @@ def measure_methods(
         tell(f"{method} on {name}", done / len(cells))
         experiment, clock = table_experiment(name, "table2", method), (effort.cores, rounds, effort.seconds)
         (row,) = compare_training(graphs[name], experiment, *clock, device=effort.device, cached=True)
-        rows.append({"method": method, **row})
+        rows.append({"method": method, "settings": experiment.source or "defaults", **row})
     return {"rounds": rounds, "schemes": SCHEMES, "rows": rows, "left_out": [dict(each) for each in left_out]}

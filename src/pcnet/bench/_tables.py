@@ -125,7 +125,7 @@ def _methods(result: dict[str, Any]) -> RenderableType:
         "plain: a run at a time by PyG's messages, the edges weighed in every forward; cached: weighed once.",
         *_left_out(result),
     )
-    title = f"Other methods with their settings of Table 2: ms per run and epoch, {result['rows'][0]['runs']} runs"
+    title = f"Other methods on the splits of Table 2: ms per run and epoch, {result['rows'][0]['runs']} runs"
     return titled(title, table, *notes)
 
 

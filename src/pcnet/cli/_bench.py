@@ -36,7 +36,7 @@ def bench(
     sections: Annotated[
         list[str] | None, typer.Argument(metavar="SECTION", help=f"{', '.join(SECTIONS)}; all by default.")
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Small graphs, few rounds: about a minute.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Small graphs, few rounds: a minute or two.")] = False,
     device: DeviceOption = "cpu",
     threads: Annotated[int | None, typer.Option("--threads", help="Cores to use; all by default.")] = None,
     rounds: Annotated[int | None, typer.Option("--rounds", help="Rounds that count; 5, or 3 with --quick.")] = None,
