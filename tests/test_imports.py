@@ -30,7 +30,7 @@ ROOMS = (
     "cli",
 )
 #: Modules of no room, which import no room and serve every one.
-SHARED = ("errors", "_files", "_checks")
+SHARED = ("errors", "_files", "_checks", "_memory")
 FILES = sorted(path.relative_to(SOURCE) for path in SOURCE.rglob("*.py"))
 
 

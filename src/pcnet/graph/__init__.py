@@ -12,6 +12,7 @@ from pcnet.graph._homophily import (
 )
 from pcnet.graph._operator import Direction, Operator, SelfLoops
 from pcnet.graph._spectrum import spectral_density, spectral_interval
+from pcnet.graph._two_hop import two_hop
 
 __all__ = [
     "CSR",
@@ -29,4 +30,5 @@ __all__ = [
     "node_homophily",
     "spectral_density",
     "spectral_interval",
+    "two_hop",
 ]

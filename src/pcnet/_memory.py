@@ -1,0 +1,37 @@
+"""Memory that can still be had."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import torch
+
+
+def free_bytes(device: torch.device | str = "cpu") -> float:
+    """Bytes that nobody uses; infinite where the system does not tell."""
+    if torch.device(device).type == "cuda":
+        idle = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+        return float(torch.cuda.mem_get_info(device)[0] + idle)
+    return min(_machine_limit(), _group_limit())
+
+
+def _machine_limit() -> float:
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="utf-8").splitlines()
+        return 1024.0 * int(next(line for line in lines if line.startswith("MemAvailable")).split()[1])
+    except (OSError, StopIteration):
+        return math.inf
+
+
+def _group_limit() -> float:
+    """What a container may still take; files that are only cached do not count as taken."""
+    group = Path("/sys/fs/cgroup")
+    try:
+        limit, used = ((group / name).read_text(encoding="utf-8") for name in ("memory.max", "memory.current"))
+        stat = (group / "memory.stat").read_text(encoding="utf-8")
+        cached = dict(line.split() for line in stat.splitlines())["inactive_file"]
+        # float() reads the word "max" as no number: then there is no limit.
+        return float(limit) - float(used) + float(cached)
+    except (OSError, ValueError, KeyError):
+        return math.inf
