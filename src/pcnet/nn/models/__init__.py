@@ -1,5 +1,6 @@
 """Whole models: features and edges in, logits out."""
 
+from pcnet.nn.models._acmgcn import ACMGCN, ACMGCNSettings
 from pcnet.nn.models._arma import ARMA, ARMASettings
 from pcnet.nn.models._bernnet import BernNetSettings
 from pcnet.nn.models._chebnet import ChebNet, ChebNetSettings
@@ -11,8 +12,10 @@ from pcnet.nn.models._filter_net import FilterNet, FilterNetSettings
 from pcnet.nn.models._gcn import GCN, GCNSettings
 from pcnet.nn.models._gcnii import GCNII, GCNIISettings
 from pcnet.nn.models._gprgnn import APPNPSettings, GPRGNNSettings
+from pcnet.nn.models._h2gcn import H2GCN, H2GCNSettings
 from pcnet.nn.models._jacobiconv import JacobiConvSettings
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings
+from pcnet.nn.models._linkx import LINKX, LINKXSettings
 from pcnet.nn.models._methods import METHODS, method_named
 from pcnet.nn.models._mlp import MLPSettings
 from pcnet.nn.models._pcnet import PCNet, PCNetSettings
@@ -21,13 +24,17 @@ from pcnet.nn.models._settings import Model, ModelSettings
 from pcnet.nn.models._twirls import TWIRLS, TWIRLSSettings
 
 __all__ = [
+    "ACMGCN",
     "ARMA",
     "EGNN",
     "GCN",
     "GCNII",
+    "H2GCN",
+    "LINKX",
     "METHODS",
     "PDEGCN",
     "TWIRLS",
+    "ACMGCNSettings",
     "APPNPSettings",
     "ARMASettings",
     "BernNetSettings",
@@ -41,7 +48,9 @@ __all__ = [
     "GCNIISettings",
     "GCNSettings",
     "GPRGNNSettings",
+    "H2GCNSettings",
     "JacobiConvSettings",
+    "LINKXSettings",
     "LayeredNet",
     "LayeredNetSettings",
     "MLPSettings",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pcnet.errors import PcnetError, close_match
+from pcnet.nn.models._acmgcn import ACMGCNSettings
 from pcnet.nn.models._arma import ARMASettings
 from pcnet.nn.models._bernnet import BernNetSettings
 from pcnet.nn.models._chebnet import ChebNetSettings
@@ -12,7 +13,9 @@ from pcnet.nn.models._evennet import EvenNetSettings
 from pcnet.nn.models._gcn import GCNSettings
 from pcnet.nn.models._gcnii import GCNIISettings
 from pcnet.nn.models._gprgnn import APPNPSettings, GPRGNNSettings
+from pcnet.nn.models._h2gcn import H2GCNSettings
 from pcnet.nn.models._jacobiconv import JacobiConvSettings
+from pcnet.nn.models._linkx import LINKXSettings
 from pcnet.nn.models._mlp import MLPSettings
 from pcnet.nn.models._pcnet import PCNetSettings
 from pcnet.nn.models._pdegcn import PDEGCNSettings
@@ -37,6 +40,9 @@ METHODS: dict[str, type[ModelSettings]] = {
         EGNNSettings,
         PDEGCNSettings,
         TWIRLSSettings,
+        ACMGCNSettings,
+        H2GCNSettings,
+        LINKXSettings,
         PCNetSettings,
     )
 }

@@ -1,0 +1,158 @@
+"""LINKX (Lim et al., NeurIPS 2021): a perceptron of the adjacency matrix beside one of the features."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from pcnet._checks import whole_number
+from pcnet.errors import PcnetError
+from pcnet.graph import Graph, Operator, SelfLoops
+from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, over_nodes
+from pcnet.propagate import apply_operator
+
+
+class LINKX(LayeredNet):
+    """Z = MLP_f(relu([H_A ‖ H_X] W + b + H_A + H_X)), H_A = MLP_A(A), H_X = MLP_X(X).
+
+    A is the adjacency as it is, without normalisation; the first layer of MLP_A is A W_A, W_A having a row for each
+    node. Between two layers of a perceptron there are a ReLU and batch normalisation, and in MLP_f dropout. Batches are
+    whole graphs, so normalisation takes the mean and variance over all nodes when it is evaluated, too, and keeps no
+    running averages.
+
+    Args:
+        in_channels: number of features.
+        hidden_channels: width of all hidden layers.
+        out_channels: number of classes.
+        nodes: number of nodes of the graph that it is for.
+        edge_layers, node_layers, layers: linear layers of MLP_A, MLP_X and MLP_f.
+        dropout: dropout rate in MLP_f.
+    """
+
+    eta: float = 0.0
+    self_loops: SelfLoops = "keep"
+
+    def __init__(
+        self,
+        in_channels: int,
+        hidden_channels: int,
+        out_channels: int,
+        *,
+        nodes: int,
+        edge_layers: int = 1,
+        node_layers: int = 1,
+        layers: int = 1,
+        dropout: float = 0.5,
+    ) -> None:
+        super().__init__(in_channels, hidden_channels, out_channels, dropout=dropout, bias=True)
+        counts = {"edge_layers": edge_layers, "node_layers": node_layers, "layers": layers}
+        of_A, of_X, of_f = (whole_number(name, value, least=1) for name, value in counts.items())
+        p = hidden_channels
+        self.links = nn.Parameter(torch.empty(whole_number("nodes", nodes), p))
+        self.links_bias = nn.Parameter(torch.empty(p))
+        self.after_links, self.after_first = FurtherLayers([p] * of_A), FurtherLayers([p] * of_X)
+        self.joint = nn.Parameter(torch.empty(2 * p, p))
+        self.joint_bias = nn.Parameter(torch.empty(p))
+        widths = [p] * of_f + [out_channels]
+        self.last = nn.Parameter(torch.empty(p, widths[1]))
+        self.last_bias = nn.Parameter(torch.empty(widths[1]))
+        self.after_last = FurtherLayers(widths[1:])
+        self.reset_parameters()
+
+    def reset_parameters(self, generator: torch.Generator | None = None) -> None:
+        """Linear layers as torch's."""
+        self.first.reset_parameters(generator)
+        pairs = (self.links, self.links_bias), (self.joint, self.joint_bias), (self.last, self.last_bias)
+        for weight, bias in pairs:
+            _linear(weight, bias, generator)
+        for further in (self.after_links, self.after_first, self.after_last):
+            further.reset_parameters(generator)
+
+    def layers(self, h: Tensor, operator: Operator) -> Tensor:
+        nodes = self.links.shape[-2]
+        if operator.num_nodes != nodes:
+            raise PcnetError(
+                f"LINKX has weights for the {nodes} nodes of one graph and this one has {operator.num_nodes}; "
+                "train it on the graph itself, with settings from for_graph(graph)."
+            )
+        h_A = self.after_links(apply_operator(operator, self.links) + over_nodes(self.links_bias))
+        h_X = self.after_first(h)
+        both = torch.cat([h_A, h_X], dim=-1) @ self.joint + over_nodes(self.joint_bias)
+        z = (both + h_A + h_X).relu()
+        return self.after_last(z @ self.last + over_nodes(self.last_bias), self.drop)
+
+    def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
+        return {"all": list(self.parameters())}
+
+
+class FurtherLayers(nn.Module):
+    """What follows the first linear layer of a perceptron: h ← δ(norm(relu(h))) W + b, for each further one."""
+
+    def __init__(self, widths: list[int]) -> None:
+        super().__init__()
+        pairs = list(itertools.pairwise(widths))
+        self.weights = nn.ParameterList([torch.empty(pair) for pair in pairs])
+        self.biases = nn.ParameterList([torch.empty(width) for _, width in pairs])
+        self.gains = nn.ParameterList([torch.empty(width) for width, _ in pairs])
+        self.shifts = nn.ParameterList([torch.empty(width) for width, _ in pairs])
+
+    def reset_parameters(self, generator: torch.Generator | None) -> None:
+        for weight, bias, gain, shift in self._layers():
+            _linear(weight, bias, generator)
+            nn.init.ones_(gain)
+            nn.init.zeros_(shift)
+
+    def forward(self, h: Tensor, drop: Callable[[Tensor], Tensor] = lambda h: h) -> Tensor:
+        for weight, bias, gain, shift in self._layers():
+            h = drop(_normed(h.relu()) * over_nodes(gain) + over_nodes(shift)) @ weight + over_nodes(bias)
+        return h
+
+    def _layers(self) -> list[tuple[Tensor, ...]]:
+        return list(zip(self.weights, self.biases, self.gains, self.shifts, strict=True))
+
+
+def _normed(h: Tensor, eps: float = 1e-5) -> Tensor:
+    """(h − mean) / √(variance + ε), for each column over all nodes."""
+    variance, mean = torch.var_mean(h, dim=-2, correction=0, keepdim=True)
+    return (h - mean) * (variance + eps).rsqrt()
+
+
+def _linear(weight: Tensor, bias: Tensor, generator: torch.Generator | None) -> None:
+    """Uniform in ±1/√d, d the number of inputs."""
+    bound = max(1, weight.shape[-2]) ** -0.5
+    for parameter in (weight, bias):
+        nn.init.uniform_(parameter, -bound, bound, generator=generator)
+
+
+@dataclass(frozen=True)
+class LINKXSettings(LayeredNetSettings):
+    """The arguments of `LINKX`."""
+
+    method: ClassVar[str] = "linkx"
+    eta: ClassVar[float] = 0.0
+    self_loops: ClassVar[SelfLoops] = "keep"
+
+    edge_layers: int = 1
+    node_layers: int = 1
+    layers: int = 1
+    #: Filled in by `for_graph`.
+    nodes: int = 0
+
+    def for_graph(self, graph: Graph) -> LINKXSettings:
+        return self if self.nodes == graph.num_nodes else replace(self, nodes=graph.num_nodes)
+
+    def make(self, in_channels: int, out_channels: int) -> LINKX:
+        rest = {name: getattr(self, name) for name in ("nodes", "edge_layers", "node_layers", "layers", "dropout")}
+        return LINKX(in_channels, self.hidden, out_channels, **rest)
+
+    def node_floats(self, classes: int) -> int:
+        """Of every linear layer what goes in and comes out, normalised and dropped, and on the way back."""
+        return (8 * (self.edge_layers + self.node_layers + self.layers) + 12) * self.hidden + 12 * classes
+
+    def widest(self, classes: int) -> int:
+        return max(2 * self.hidden, classes)
