@@ -11,6 +11,7 @@ from pcnet.nn.models._files import load_model, save_model
 from pcnet.nn.models._filter_net import FilterNet, FilterNetSettings
 from pcnet.nn.models._gcn import GCN, GCNSettings
 from pcnet.nn.models._gcnii import GCNII, GCNIISettings
+from pcnet.nn.models._glognn import GloGNN, GloGNNSettings
 from pcnet.nn.models._gprgnn import APPNPSettings, GPRGNNSettings
 from pcnet.nn.models._h2gcn import H2GCN, H2GCNSettings
 from pcnet.nn.models._jacobiconv import JacobiConvSettings
@@ -48,6 +49,8 @@ __all__ = [
     "GCNIISettings",
     "GCNSettings",
     "GPRGNNSettings",
+    "GloGNN",
+    "GloGNNSettings",
     "H2GCNSettings",
     "JacobiConvSettings",
     "LINKXSettings",

@@ -12,6 +12,7 @@ from pcnet.nn.models._egnn import EGNNSettings
 from pcnet.nn.models._evennet import EvenNetSettings
 from pcnet.nn.models._gcn import GCNSettings
 from pcnet.nn.models._gcnii import GCNIISettings
+from pcnet.nn.models._glognn import GloGNNSettings
 from pcnet.nn.models._gprgnn import APPNPSettings, GPRGNNSettings
 from pcnet.nn.models._h2gcn import H2GCNSettings
 from pcnet.nn.models._jacobiconv import JacobiConvSettings
@@ -43,6 +44,7 @@ METHODS: dict[str, type[ModelSettings]] = {
         ACMGCNSettings,
         H2GCNSettings,
         LINKXSettings,
+        GloGNNSettings,
         PCNetSettings,
     )
 }
