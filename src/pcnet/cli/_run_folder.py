@@ -8,7 +8,7 @@ from typing import Any
 
 from pcnet._files import write_json
 from pcnet.errors import PcnetError
-from pcnet.experiments import Experiment, Result, method_name
+from pcnet.experiments import Experiment, Result
 from pcnet.graph import Graph
 from pcnet.nn import FilterNet, save_model
 from pcnet.report import plot_response
@@ -88,8 +88,7 @@ class RunFolder:
         models = [outcome.model for outcome in result.outcomes]
         convs = [model.conv for model in models if isinstance(model, FilterNet) and model.conv is not None]
         if convs:
-            name = method_name(experiment.model.method)
-            title = f"{name} on {experiment.dataset} ({experiment.preset}), {len(convs)} runs"
+            title = f"{experiment.title} on {experiment.dataset} ({experiment.preset}), {len(convs)} runs"
             plot_response(convs, experiment.model.operator(graph), self.path / "response.png", title=title)
         metrics = {part: {name: s.as_dict() for name, s in getattr(result, part).items()} for part in ("test", "val")}
         details = {

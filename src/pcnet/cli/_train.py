@@ -26,7 +26,7 @@ from pcnet.cli._run_folder import RunFolder
 from pcnet.cli._versions import versions
 from pcnet.data import load_dataset
 from pcnet.evaluation import Summary
-from pcnet.experiments import DEFAULT_METHOD, Experiment, Result, method_name, named_experiment, run_experiment
+from pcnet.experiments import DEFAULT_METHOD, Experiment, Result, named_experiment, run_experiment
 from pcnet.graph import Graph
 
 
@@ -119,10 +119,10 @@ def summary_of(result: Result) -> dict[str, Any]:
 
 
 def _headline(graph: Graph, experiment: Experiment) -> str:
-    name = method_name(experiment.model.method)
     return (
-        f"[bold]{name}[/bold] on {experiment.dataset} ({graph.num_nodes:,} nodes, {graph.num_features:,} features, "
-        f"{graph.num_classes} classes): {experiment.preset}, {experiment.protocol}, {len(experiment.seeds)} runs"
+        f"[bold]{experiment.title}[/bold] on {experiment.dataset} ({graph.num_nodes:,} nodes, "
+        f"{graph.num_features:,} features, {graph.num_classes} classes): {experiment.preset}, "
+        f"{experiment.protocol}, {len(experiment.seeds)} runs"
     )
 
 

@@ -12,7 +12,6 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from pcnet.experiments import method_name
 from pcnet.graph import Graph
 from pcnet.tuning import Standing, Tuned, Tuning, reading
 
@@ -59,10 +58,9 @@ def headline(graph: Graph, tuning: Tuning) -> str:
     experiment = tuning.experiment
     words = {"random": "random search", "halving": "successive halving", "grid": "all of a grid"}
     strategy = words.get(tuning.strategy, f"Optuna's {tuning.sampler} sampler")
-    name = method_name(experiment.model.method)
     return (
-        f"[bold]Tuning {name}[/bold] on {experiment.dataset} ({graph.num_nodes:,} nodes, {graph.num_features:,} "
-        f"features, {graph.num_classes} classes): {experiment.preset}, {experiment.protocol}, {tuning.splits} splits, "
+        f"[bold]Tuning {experiment.title}[/bold] on {experiment.dataset} ({graph.num_nodes:,} nodes, "
+        f"{graph.num_features:,} features, {graph.num_classes} classes): {experiment.preset}, {experiment.protocol}, {tuning.splits} splits, "
         f"{tuning.trials:,} trials, {strategy}"
     )
 

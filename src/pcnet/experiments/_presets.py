@@ -15,7 +15,7 @@ from pcnet.data import EMBEDDED, PROTOCOLS, dataset_named
 from pcnet.errors import PcnetError, close_match
 from pcnet.experiments._methods import Entry, method_file
 from pcnet.experiments._overrides import override
-from pcnet.experiments._published import published
+from pcnet.experiments._published import method_name, published
 from pcnet.nn import ModelSettings, PCNetSettings, method_named
 from pcnet.training import TrainingSettings
 
@@ -40,6 +40,13 @@ class Experiment:
     rerun: tuple[float, float] | None = None
     #: Where the settings come from.
     source: str = ""
+    #: The row of the paper's table; several may be one method with other settings.
+    row: str = ""
+
+    @property
+    def title(self) -> str:
+        """The method, as the paper writes it."""
+        return method_name(self.row or self.model.method)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -107,11 +114,11 @@ def preset_experiment(dataset: str, preset: str = "table2", method: str = DEFAUL
             f"{preset} has no settings of {method} for {name}; it has {known}. Leave out --preset for defaults."
         )
     seeds = tuple(table["seeds"][: table.get("splits", {}).get(name)])
-    figure = published(preset).cell(method_file(method).name, name)
+    row = method_file(method).name
+    figure = published(preset).cell(row, name)
     paper = None if figure is None or figure.mean is None or figure.spread is None else (figure.mean, figure.spread)
-    return Experiment(
-        name, preset, table["protocols"][name], seeds, entry.model, entry.training, paper, entry.rerun, entry.source
-    )
+    settings = (entry.model, entry.training, paper, entry.rerun, entry.source, row)
+    return Experiment(name, preset, table["protocols"][name], seeds, *settings)
 
 
 def table_experiment(dataset: str, preset: str, method: str = DEFAULT_METHOD) -> Experiment:
@@ -123,7 +130,7 @@ def table_experiment(dataset: str, preset: str, method: str = DEFAULT_METHOD) ->
     if name not in table["protocols"]:
         raise PcnetError(f"{preset} has no dataset {name}; it has {', '.join(table['protocols'])}.")
     seeds = tuple(table["seeds"][: table.get("splits", {}).get(name)])
-    return Experiment(name, preset, table["protocols"][name], seeds, entry.model, entry.training)
+    return Experiment(name, preset, table["protocols"][name], seeds, entry.model, entry.training, row=method.lower())
 
 
 def _entry(method: str, preset: str, dataset: str) -> Entry | None:
@@ -184,7 +191,7 @@ def _without_settings(name: str, protocol: str, method: str) -> Experiment:
     if method == DEFAULT_METHOD:
         return Experiment(name, "defaults", protocol, seeds)
     entry = method_file(method).defaults
-    return Experiment(name, "defaults", protocol, seeds, entry.model, entry.training)
+    return Experiment(name, "defaults", protocol, seeds, entry.model, entry.training, row=method.lower())
 
 
 def named_experiment(dataset: str | None, preset: str | None, method: str = DEFAULT_METHOD) -> Experiment:
