@@ -10,13 +10,16 @@ from pcnet.nn.models._chebnet import ChebNetSettings
 from pcnet.nn.models._chebnetii import ChebNetIISettings
 from pcnet.nn.models._egnn import EGNNSettings
 from pcnet.nn.models._evennet import EvenNetSettings
+from pcnet.nn.models._gat import GATSettings
 from pcnet.nn.models._gcn import GCNSettings
 from pcnet.nn.models._gcnii import GCNIISettings
+from pcnet.nn.models._ggcn import GGCNSettings
 from pcnet.nn.models._glognn import GloGNNSettings
 from pcnet.nn.models._gprgnn import APPNPSettings, GPRGNNSettings
 from pcnet.nn.models._h2gcn import H2GCNSettings
 from pcnet.nn.models._jacobiconv import JacobiConvSettings
 from pcnet.nn.models._linkx import LINKXSettings
+from pcnet.nn.models._mixhop import MixHopSettings
 from pcnet.nn.models._mlp import MLPSettings
 from pcnet.nn.models._pcnet import PCNetSettings
 from pcnet.nn.models._pdegcn import PDEGCNSettings
@@ -29,6 +32,9 @@ METHODS: dict[str, type[ModelSettings]] = {
     for kind in (
         MLPSettings,
         GCNSettings,
+        GATSettings,
+        MixHopSettings,
+        GGCNSettings,
         ChebNetSettings,
         ARMASettings,
         GCNIISettings,

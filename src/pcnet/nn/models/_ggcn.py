@@ -1,0 +1,149 @@
+"""GGCN (Yan et al., ICDM 2022): messages with signs, corrected for degrees."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar
+
+import numpy as np
+import scipy.sparse
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import elu, normalize, softplus
+
+from pcnet._checks import finite_number, whole_number
+from pcnet.errors import PcnetError
+from pcnet.graph import CSR, Operator, SelfLoops
+from pcnet.nn._messages import entry_dots, weighted_sums
+from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, over_nodes
+
+
+class GGCN(LayeredNet):
+    """P_l = P_{l−1} + κ_l δ(elu(U_{l−1})), U_l = F_l(P_l), from P_1 = elu(δ(X) W_0 + b_0) and U_1 = F_1(δ(X)); Z = U_L.
+
+    A layer maps H = P W + b by signed messages between unlike and like neighbours, j ≠ i,
+
+        F(P)_i = softplus(s) (c_0 Σ_j relu(e_ij) h_j − c_1 Σ_j relu(−e_ij) h_j + c_2 h_i),  c = softmax(signs)
+        e_ij = S_ij τ_ij cos(h_i, h_j),  τ_ij = softplus(a_0 (S_ii / S_ij − 1) + a_1)
+
+    and has W, b, s, signs and a of its own. κ_2 = 1 and κ_l = ln(η / l^k + 1) after it. S = (D+I)^-½ (A+I) (D+I)^-½,
+    with I on top of the self loops that the graph has. Everything is computed on the edges, in linear memory.
+
+    Args:
+        in_channels: number of features.
+        hidden_channels: width of all hidden layers.
+        out_channels: number of classes.
+        depth: number of layers L, at least 2.
+        decay: η.
+        exponent: k.
+        dropout: dropout rate of the features and of every layer.
+    """
+
+    common: ClassVar[tuple[str, ...]] = ("decay", "exponent")
+    self_loops: SelfLoops = "add"
+
+    def __init__(
+        self,
+        in_channels: int,
+        hidden_channels: int,
+        out_channels: int,
+        *,
+        depth: int = 5,
+        decay: float = 1.0,
+        exponent: float = 3.0,
+        dropout: float = 0.5,
+    ) -> None:
+        # W_0 and W_1 see the same features, dropped alike.
+        super().__init__(in_channels, 2 * hidden_channels, out_channels, drop_in=dropout, dropout=dropout, bias=True)
+        depth = whole_number("depth", depth, least=2)
+        self.decay, self.exponent = finite_number("decay", decay), finite_number("exponent", exponent)
+        if self.decay < 0:
+            raise PcnetError(f"decay must be at least 0, not {decay}.")
+        # All inner layers, if any, in one parameter each: an optimiser's step is as long as its list of parameters.
+        inner = [depth - 2] if depth > 2 else []
+        self.weights = nn.ParameterList([torch.empty(count, hidden_channels, hidden_channels) for count in inner])
+        self.biases = nn.ParameterList([torch.empty(count, hidden_channels) for count in inner])
+        self.last = nn.Parameter(torch.empty(hidden_channels, out_channels))
+        self.bias = nn.Parameter(torch.empty(out_channels))
+        self.degree = nn.Parameter(torch.empty(depth, 2))
+        self.signs = nn.Parameter(torch.empty(depth, 3))
+        self.scale = nn.Parameter(torch.empty(depth))
+        self.reset_parameters()
+
+    def reset_parameters(self, generator: torch.Generator | None = None) -> None:
+        """Linear layers as torch's; a = (½, 0), signs = 0, s = 2."""
+        self.first.reset_parameters(generator)
+        bound = self.last.shape[0] ** -0.5
+        for parameter in (*self.weights, *self.biases, self.last, self.bias):
+            nn.init.uniform_(parameter, -bound, bound, generator=generator)
+        with torch.no_grad():
+            self.degree[:, 0], self.degree[:, 1] = 0.5, 0.0
+            self.signs.zero_()
+            self.scale.fill_(2.0)
+
+    def layers(self, h: Tensor, operator: Operator) -> Tensor:
+        neighbours = _neighbours(operator)
+        p, u = h.chunk(2, -1)
+        p, u = elu(p), self._messages(0, u, *neighbours)
+        weights = [*(weight for inner in self.weights for weight in inner.unbind(-3)), self.last]
+        biases = [*(bias for inner in self.biases for bias in inner.unbind(-2)), self.bias]
+        for layer, (weight, bias) in enumerate(zip(weights, biases, strict=True), start=1):
+            p = p + self._share(layer + 1) * self.drop(elu(u))
+            u = self._messages(layer, p @ weight + over_nodes(bias), *neighbours)
+        return u
+
+    def _share(self, layer: int) -> float:
+        """κ_l."""
+        return 1.0 if layer == 2 else math.log1p(self.decay / layer**self.exponent)
+
+    def _messages(self, layer: int, h: Tensor, neighbours: CSR, ratio: Tensor) -> Tensor:
+        """F, from H on."""
+        a_0, a_1 = self.degree[..., layer, :, None, None].unbind(-3)
+        like, unlike, own = self.signs[..., layer, :, None, None].softmax(-3).unbind(-3)
+        unit = normalize(h, dim=-1, eps=1e-9)
+        e = neighbours.values.unsqueeze(-1) * softplus(a_0 * ratio + a_1) * entry_dots(neighbours, unit, unit)
+        sums = weighted_sums(neighbours, torch.where(e > 0, like, unlike) * e, h)
+        return softplus(self.scale[..., layer, None, None]) * (sums + own * h)
+
+    def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
+        return {"all": list(self.parameters())}
+
+
+@lru_cache(maxsize=8)
+def _neighbours(operator: Operator) -> tuple[CSR, Tensor]:
+    """S without its diagonal, and S_ii / S_ij − 1 for each of its entries, as a column."""
+    matrix = operator.matrix.to_scipy()
+    off = (matrix - scipy.sparse.diags(matrix.diagonal())).tocsr()
+    off.eliminate_zeros()
+    neighbours = CSR.from_scipy(off, operator.matrix.dtype).to(operator.matrix.device)
+    coo = off.tocoo()
+    ratio = matrix.diagonal()[coo.row] / coo.data - 1
+    return neighbours, torch.from_numpy(np.asarray(ratio)).to(neighbours.values).unsqueeze(-1)
+
+
+@dataclass(frozen=True)
+class GGCNSettings(LayeredNetSettings):
+    """The arguments of `GGCN`; with `directed`, messages follow the edges as they are listed."""
+
+    method: ClassVar[str] = "ggcn"
+    self_loops: ClassVar[SelfLoops] = "add"
+
+    hidden: int = 16
+    layers: int = 5
+    decay: float = 1.0
+    exponent: float = 3.0
+    directed: bool = False
+
+    def make(self, in_channels: int, out_channels: int) -> GGCN:
+        rest = {name: getattr(self, name) for name in ("decay", "exponent", "dropout")}
+        return GGCN(in_channels, self.hidden, out_channels, depth=self.layers, **rest)
+
+    def node_floats(self, classes: int) -> int:
+        """Of every layer its H with the length of its rows, the mask, what is dropped and what is summed."""
+        return (10 * self.layers + 12) * self.hidden + 12 * classes
+
+    def edge_floats(self, classes: int) -> int:
+        """Of every layer a few numbers for each edge; of the one at work, its messages."""
+        return 10 * self.layers + 3 * self.widest(classes)
