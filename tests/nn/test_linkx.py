@@ -14,6 +14,7 @@ from torch import Tensor
 
 from contracts.filter_contract import columns
 from contracts.model_contract import planted
+from pcnet.data import normalise_rows
 from pcnet.errors import PcnetError
 from pcnet.graph import CSR
 from pcnet.nn import LINKX, LINKXSettings
@@ -41,7 +42,9 @@ class TestLINKX(MethodContract):
 
 
 class TestDeepLINKX(TestLINKX):
-    base: ClassVar = LINKXSettings(hidden=16, edge_layers=2, node_layers=2, layers=3, nodes=240, dropout=0.2)
+    base: ClassVar = LINKXSettings(
+        hidden=16, edge_layers=2, node_layers=2, layers=3, unit_peaks=True, nodes=240, dropout=0.2
+    )
     #: Six layers on 240 nodes fit them by heart.
     least_accuracy = 0.75
 
@@ -124,6 +127,25 @@ def test_side_by_side(depths):
         model(graph.x, graph.edge_index).square().sum().backward()
         for ours, alone in zip(stacked.parameters(), model.parameters(), strict=True):
             torch.testing.assert_close(ours.grad[run], alone.grad, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+@torch.no_grad()
+def test_unit_peaks_give_back_features_of_zeros_and_ones(sparse):
+    graph = NAMED["star"]
+    x = (columns(graph.num_nodes, 5, 1) > 0.3).float()
+    x[3] = 0
+    scaled = normalise_rows(x)
+
+    def given(features: Tensor) -> Tensor | CSR:
+        return CSR.from_torch(features.to_sparse()) if sparse else features
+
+    model = LINKX(5, 6, 3, nodes=graph.num_nodes).eval()
+    expected = model(given(x), graph.edge_index)
+    assert (model(given(scaled), graph.edge_index) - expected).abs().max() > 0.01
+    model.unit_peaks = True
+    for features in (scaled, x):
+        torch.testing.assert_close(model(given(features), graph.edge_index), expected, rtol=1e-6, atol=1e-6)
 
 
 def test_settings_learn_the_number_of_nodes():

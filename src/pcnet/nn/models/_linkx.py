@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import ClassVar
 
 import torch
@@ -12,7 +13,7 @@ from torch import Tensor, nn
 
 from pcnet._checks import whole_number
 from pcnet.errors import PcnetError
-from pcnet.graph import Graph, Operator, SelfLoops
+from pcnet.graph import CSR, Graph, Operator, SelfLoops
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, over_nodes
 from pcnet.propagate import apply_operator
 
@@ -31,9 +32,12 @@ class LINKX(LayeredNet):
         out_channels: number of classes.
         nodes: number of nodes of the graph that it is for.
         edge_layers, node_layers, layers: linear layers of MLP_A, MLP_X and MLP_f.
+        unit_peaks: whether rows of features are scaled so that their largest entry is 1. That gives back the 0/1
+            features which the method is published for where their rows have been scaled to sum to 1.
         dropout: dropout rate in MLP_f.
     """
 
+    common: ClassVar[tuple[str, ...]] = ("unit_peaks",)
     eta: float = 0.0
     self_loops: SelfLoops = "keep"
 
@@ -47,12 +51,13 @@ class LINKX(LayeredNet):
         edge_layers: int = 1,
         node_layers: int = 1,
         layers: int = 1,
+        unit_peaks: bool = False,
         dropout: float = 0.5,
     ) -> None:
         super().__init__(in_channels, hidden_channels, out_channels, dropout=dropout, bias=True)
         counts = {"edge_layers": edge_layers, "node_layers": node_layers, "layers": layers}
         of_A, of_X, of_f = (whole_number(name, value, least=1) for name, value in counts.items())
-        p = hidden_channels
+        p, self.unit_peaks = hidden_channels, unit_peaks
         self.links = nn.Parameter(torch.empty(whole_number("nodes", nodes), p))
         self.links_bias = nn.Parameter(torch.empty(p))
         self.after_links, self.after_first = FurtherLayers([p] * of_A), FurtherLayers([p] * of_X)
@@ -72,6 +77,11 @@ class LINKX(LayeredNet):
             _linear(weight, bias, generator)
         for further in (self.after_links, self.after_first, self.after_last):
             further.reset_parameters(generator)
+
+    def forward(self, x: Tensor | CSR, edge_index: Tensor | Operator, edge_weight: Tensor | None = None) -> Tensor:
+        if isinstance(x, Tensor) and x.layout != torch.strided:
+            x = CSR.from_torch(x)
+        return super().forward(_with_unit_peaks(x) if self.unit_peaks else x, edge_index, edge_weight)
 
     def layers(self, h: Tensor, operator: Operator) -> Tensor:
         nodes = self.links.shape[-2]
@@ -116,6 +126,22 @@ class FurtherLayers(nn.Module):
         return list(zip(self.weights, self.biases, self.gains, self.shifts, strict=True))
 
 
+def _with_unit_peaks(x: Tensor | CSR) -> Tensor | CSR:
+    """x_i / max_j |x_ij|, rows of zeros left as they are."""
+    if isinstance(x, CSR):
+        return _sparse_with_unit_peaks(x)
+    peaks = x.abs().amax(dim=1, keepdim=True)
+    return x / peaks.masked_fill(peaks == 0, 1.0)
+
+
+@lru_cache(maxsize=8)
+def _sparse_with_unit_peaks(x: CSR) -> CSR:
+    """Made once for a graph's features: their transpose is kept with them."""
+    row = torch.arange(x.shape[0], device=x.device).repeat_interleave(x.crow.diff().long())
+    peaks = x.values.new_zeros(x.shape[0]).scatter_reduce_(0, row, x.values.abs(), "amax")
+    return CSR(x.crow, x.col, x.values / peaks.masked_fill(peaks == 0, 1.0)[row], x.shape)
+
+
 def _normed(h: Tensor, eps: float = 1e-5) -> Tensor:
     """(h − mean) / √(variance + ε), for each column over all nodes."""
     variance, mean = torch.var_mean(h, dim=-2, correction=0, keepdim=True)
@@ -140,6 +166,7 @@ class LINKXSettings(LayeredNetSettings):
     edge_layers: int = 1
     node_layers: int = 1
     layers: int = 1
+    unit_peaks: bool = False
     #: Filled in by `for_graph`.
     nodes: int = 0
 
@@ -147,7 +174,8 @@ class LINKXSettings(LayeredNetSettings):
         return self if self.nodes == graph.num_nodes else replace(self, nodes=graph.num_nodes)
 
     def make(self, in_channels: int, out_channels: int) -> LINKX:
-        rest = {name: getattr(self, name) for name in ("nodes", "edge_layers", "node_layers", "layers", "dropout")}
+        names = ("nodes", "edge_layers", "node_layers", "layers", "unit_peaks", "dropout")
+        rest = {name: getattr(self, name) for name in names}
         return LINKX(in_channels, self.hidden, out_channels, **rest)
 
     def node_floats(self, classes: int) -> int:
