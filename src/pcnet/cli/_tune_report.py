@@ -60,8 +60,8 @@ def headline(graph: Graph, tuning: Tuning) -> str:
     strategy = words.get(tuning.strategy, f"Optuna's {tuning.sampler} sampler")
     return (
         f"[bold]Tuning {experiment.title}[/bold] on {experiment.dataset} ({graph.num_nodes:,} nodes, "
-        f"{graph.num_features:,} features, {graph.num_classes} classes): {experiment.preset}, {experiment.protocol}, {tuning.splits} splits, "
-        f"{tuning.trials:,} trials, {strategy}"
+        f"{graph.num_features:,} features, {graph.num_classes} classes): {experiment.preset}, {experiment.protocol}, "
+        f"{tuning.splits} splits, {tuning.trials:,} trials, {strategy}"
     )
 
 
