@@ -14,7 +14,6 @@ from pcnet.nn.conv import (
     PolynomialConv,
     PPRConv,
 )
-
 from pcnet.nn.models import (
     ACMGCN,
     ARMA,

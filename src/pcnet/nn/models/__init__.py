@@ -19,14 +19,13 @@ from pcnet.nn.models._h2gcn import H2GCN, H2GCNSettings
 from pcnet.nn.models._jacobiconv import JacobiConvSettings
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings
 from pcnet.nn.models._linkx import LINKX, LINKXSettings
+from pcnet.nn.models._methods import METHODS, method_named
 from pcnet.nn.models._mixhop import MixHop, MixHopSettings
 from pcnet.nn.models._mlp import MLPSettings
 from pcnet.nn.models._pcnet import PCNet, PCNetSettings
 from pcnet.nn.models._pdegcn import PDEGCN, PDEGCNSettings
 from pcnet.nn.models._settings import Model, ModelSettings
 from pcnet.nn.models._twirls import TWIRLS, TWIRLSSettings
-
-from pcnet.nn.models._methods import METHODS, method_named
 
 __all__ = [
     "ACMGCN",

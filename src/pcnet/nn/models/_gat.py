@@ -101,8 +101,8 @@ def _softmax(scores: Tensor, edges: Entries) -> Tensor:
     """exp e_ij / Σ_j exp e_ij over the entries of each row, with the row's largest e taken off them first."""
     to_rows = edges.row_sums.transposed
     index = to_rows.col.long().unsqueeze(-1).expand_as(scores)
-    largest = scores.new_zeros(*scores.shape[:-2], to_rows.shape[1], scores.shape[-1])
-    largest.scatter_reduce_(-2, index, scores.detach(), "amax", include_self=False)
+    largest = scores.new_full((*scores.shape[:-2], to_rows.shape[1], scores.shape[-1]), -math.inf)
+    largest.scatter_reduce_(-2, index, scores.detach(), "amax")
     powers = (scores - apply_matrix(to_rows, largest)).exp()
     return powers / apply_matrix(to_rows, apply_matrix(edges.row_sums, powers))
 
