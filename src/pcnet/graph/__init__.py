@@ -12,6 +12,7 @@ from pcnet.graph._homophily import (
 )
 from pcnet.graph._operator import Direction, Operator, SelfLoops
 from pcnet.graph._spectrum import spectral_density, spectral_interval
+from pcnet.graph._structural import StructuralEdges, StructuralPairs, structural_pairs
 from pcnet.graph._two_hop import two_hop
 
 __all__ = [
@@ -20,6 +21,8 @@ __all__ = [
     "Graph",
     "Operator",
     "SelfLoops",
+    "StructuralEdges",
+    "StructuralPairs",
     "adjusted_homophily",
     "cached_operator",
     "check_edges",
@@ -30,5 +33,6 @@ __all__ = [
     "node_homophily",
     "spectral_density",
     "spectral_interval",
+    "structural_pairs",
     "two_hop",
 ]
