@@ -110,12 +110,12 @@ def test_the_first_embedding(walk, depth):
 
 def test_every_derivative():
     graph = NAMED["weighted with loops and duplicates"]
-    model, x = random_model(graph, delta=0.6, beta=2.0), columns(5, 4, 1)
+    model, x, operator = random_model(graph, delta=0.6, beta=2.0), columns(5, 4, 1), operator_of(graph)
     names, values = zip(*model.named_parameters(), strict=True)
 
     def logits(*parameters: torch.Tensor) -> torch.Tensor:
         given = dict(zip(names, parameters, strict=True))
-        return torch.func.functional_call(model, given, (x, operator_of(graph)))
+        return torch.func.functional_call(model, given, (x, operator))
 
     assert torch.autograd.gradcheck(logits, [value.detach().clone().requires_grad_() for value in values])
 

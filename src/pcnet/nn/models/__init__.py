@@ -26,6 +26,7 @@ from pcnet.nn.models._pcnet import PCNet, PCNetSettings
 from pcnet.nn.models._pdegcn import PDEGCN, PDEGCNSettings
 from pcnet.nn.models._settings import Model, ModelSettings
 from pcnet.nn.models._twirls import TWIRLS, TWIRLSSettings
+from pcnet.nn.models._wrgat import WRGAT, WRGATSettings
 
 __all__ = [
     "ACMGCN",
@@ -40,6 +41,7 @@ __all__ = [
     "METHODS",
     "PDEGCN",
     "TWIRLS",
+    "WRGAT",
     "ACMGCNSettings",
     "APPNPSettings",
     "ARMASettings",
@@ -72,6 +74,7 @@ __all__ = [
     "PCNetSettings",
     "PDEGCNSettings",
     "TWIRLSSettings",
+    "WRGATSettings",
     "load_model",
     "method_named",
     "save_model",

@@ -25,6 +25,7 @@ from pcnet.nn.models._pcnet import PCNetSettings
 from pcnet.nn.models._pdegcn import PDEGCNSettings
 from pcnet.nn.models._settings import ModelSettings
 from pcnet.nn.models._twirls import TWIRLSSettings
+from pcnet.nn.models._wrgat import WRGATSettings
 
 #: The settings class of every method.
 METHODS: dict[str, type[ModelSettings]] = {
@@ -51,6 +52,7 @@ METHODS: dict[str, type[ModelSettings]] = {
         H2GCNSettings,
         LINKXSettings,
         GloGNNSettings,
+        WRGATSettings,
         PCNetSettings,
     )
 }

@@ -1,0 +1,260 @@
+"""WRGAT (Suresh et al., KDD 2021): attention over nodes whose surroundings are alike, ring by ring."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+from torch.nn.functional import leaky_relu
+
+from pcnet._checks import positive_number, whole_number
+from pcnet.errors import PcnetError
+from pcnet.graph import CSR, Graph, Operator, SelfLoops, StructuralEdges, structural_pairs
+from pcnet.nn._dropout import DeviceDraws, Draws
+from pcnet.nn._messages import weighted_sums
+from pcnet.nn._perceptron import Perceptron
+from pcnet.nn._runs import RunModule
+from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, over_nodes
+from pcnet.propagate import product
+
+#: Slope of the attention's ReLU where it is closed.
+SLOPE = 0.2
+
+
+class WRGAT(LayeredNet):
+    """h'_i = W_0 h_i + b + Σ_r 1/|N_r(i)| Σ_{j ∈ N_r(i)} w_ij α_ij W_r h_j, in two layers: relu and δ between them.
+
+    α_ij = softmax over j ∈ N_r(i) of leakyrelu(a_r · [W_r h_i ‖ W_r h_j]). Relation r links nodes whose surroundings
+    are alike up to ring r (`structural_pairs`), with the weights w_ij that they have there; two nodes that chose each
+    other are linked twice. The graph's own edges may come before them as a relation with w_ij = 1. Features are not
+    dropped.
+
+    Args:
+        in_channels: number of features.
+        hidden_channels: width of the hidden layer.
+        out_channels: number of classes.
+        relations: how many there are.
+        rings: how many of them are rings at most; None for all that the graph has.
+        edges: whether the graph's own edges are one of the relations.
+        edge_weight: their w_ij.
+        dropout: dropout rate between the layers.
+    """
+
+    eta: float = 0.0
+    self_loops: SelfLoops = "remove"
+    common: ClassVar[tuple[str, ...]] = ("rings", "edges", "edge_weight")
+
+    def __init__(
+        self,
+        in_channels: int,
+        hidden_channels: int,
+        out_channels: int,
+        *,
+        relations: int,
+        rings: int | None = None,
+        edges: bool = False,
+        edge_weight: float = 1.0,
+        dropout: float = 0.5,
+    ) -> None:
+        super().__init__(in_channels, hidden_channels, out_channels, dropout=dropout)
+        count = whole_number("relations", relations)
+        self.rings = None if rings is None else whole_number("rings", rings)
+        self.edges, self.edge_weight = edges, positive_number("edge_weight", edge_weight)
+        self.first = _Maps(in_channels, hidden_channels, 1 + count)  # type: ignore[assignment]
+        self.second = nn.Parameter(torch.empty(1 + count, hidden_channels, out_channels))
+        widths = (hidden_channels, out_channels)
+        self.biases = nn.ParameterList([torch.empty(width) for width in widths])
+        #: a_r of each layer: the half for the node that is reached, and that for those it is reached from.
+        self.attention = nn.ParameterList([torch.empty(2, count, width) for width in widths])
+        self.reset_parameters()
+
+    def reset_parameters(self, generator: torch.Generator | None = None) -> None:
+        """All by Glorot, a_r as rows of one matrix; biases zero."""
+        sizes = [(weight, sum(weight.shape)) for weight in self.first.weights]
+        sizes += [(self.second, sum(self.second.shape[1:]))]
+        sizes += [(halves, halves.shape[1] + 2 * halves.shape[2]) for halves in self.attention]
+        for weight, size in sizes:
+            bound = (6 / size) ** 0.5
+            nn.init.uniform_(weight, -bound, bound, generator=generator)
+        for bias in self.biases:
+            nn.init.zeros_(bias)
+
+    def layers(self, h: Tensor, operator: Operator) -> Tensor:
+        relations = _relations(operator, self.rings, self.edges, self.edge_weight)
+        given = self.second.shape[-3] - 1
+        if relations.count != given:
+            raise PcnetError(
+                f"This model has weights for {given} relations, the graph has {relations.count}; "
+                "make it from settings.for_graph(graph)."
+            )
+        h = self._gathered(h, 0, relations).relu()
+        return self._gathered(self.drop(h).unsqueeze(-3) @ self.second, 1, relations)
+
+    def _gathered(self, mapped: Tensor, layer: int, relations: Relations) -> Tensor:
+        """h' of a layer, from W_0 h, W_1 h, …, (1 + relations, n, d)."""
+        own, z = mapped.select(-3, 0), mapped.narrow(-3, 1, relations.count)
+        h = own + over_nodes(self.biases[layer])
+        if relations.pattern.nnz == 0:
+            return h
+        # Scores of a relation's nodes: (relations, n), once for each half of a_r.
+        reached, reaching = ((z @ a.unsqueeze(-1)).squeeze(-1) for a in self.attention[layer].unbind(-3))
+        alpha = _Attention.apply(reached.flatten(-2), reaching.flatten(-2), relations)
+        weights = alpha * relations.factors
+        return h + weighted_sums(relations.pattern, weights.unsqueeze(-1), z.flatten(-3, -2))
+
+    def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
+        return {"all": list(self.parameters())}
+
+
+class _Maps(RunModule):
+    """X W_0, X W_1, …, as (count, n, d), or (R, count, n, d)."""
+
+    def __init__(self, in_channels: int, out_channels: int, count: int) -> None:
+        super().__init__()
+        self.maps = nn.ModuleList([Perceptron([in_channels, out_channels], bias=False) for _ in range(count)])
+
+    @property
+    def weights(self) -> list[nn.Parameter]:
+        return [weight for each in self.maps for weight in each.parameters()]
+
+    def forward(self, x: Tensor | CSR, draws: Draws | DeviceDraws | None = None) -> Tensor:
+        return torch.stack([each(x, draws) for each in self.maps], dim=-3)
+
+
+class _Attention(torch.autograd.Function):
+    """α_e = c_e exp(l_e) / Σ c exp(l) over the entries of e's node and relation, l = leakyrelu(s_i + t_j), c copies.
+
+    s and t are numbers of every relation's nodes, (relations·n), or (R, relations·n).
+    """
+
+    @staticmethod
+    def forward(ctx: Any, s: Tensor, t: Tensor, relations: Relations) -> Tensor:
+        ctx.relations = relations
+        score = s.index_select(-1, relations.target) + t.index_select(-1, relations.pattern.col)
+        level = leaky_relu(score, SLOPE)
+        # The largest of a group is taken off first: its exponential is 1 and no other one overflows.
+        peak = torch.full_like(s, -torch.inf).scatter_reduce_(-1, relations.target.expand(level.shape), level, "amax")
+        alpha = relations.copies * (level - peak.index_select(-1, relations.target)).exp()
+        alpha = alpha / _sums(relations.by_target, alpha).index_select(-1, relations.target)
+        ctx.save_for_backward(alpha, score > 0)
+        return alpha
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor, None]:
+        (alpha, open_), relations = ctx.saved_tensors, ctx.relations
+        weighed = alpha * grads[0]
+        mean = _sums(relations.by_target, weighed).index_select(-1, relations.target)
+        level = weighed - alpha * mean
+        score = torch.where(open_, level, SLOPE * level)
+        return _sums(relations.by_target, score), _sums(relations.by_source, score), None
+
+
+def _sums(matrix: CSR, x: Tensor) -> Tensor:
+    """M x for the last axis of x; sums in a fixed order, which atomic additions have not."""
+    return product(matrix, x.reshape(-1, x.shape[-1]).T.contiguous()).T.reshape(*x.shape[:-1], matrix.shape[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Relations:
+    """All relations of a graph in one matrix, n × relations·n: entry (i, r·n + j) is relation r's edge from j to i."""
+
+    count: int
+    pattern: CSR
+    #: r·n + i of every entry.
+    target: Tensor
+    #: How often the edge is there, and w_ij / |N_r(i)|.
+    copies: Tensor
+    factors: Tensor
+    #: Sums of entries by r·n + i, and by r·n + j.
+    by_target: CSR
+    by_source: CSR
+
+
+@lru_cache(maxsize=8)
+def _relations(operator: Operator, rings: int | None, edges: bool, edge_weight: float) -> Relations:
+    """Those of a graph, made once for an operator."""
+    n, adjacency = operator.num_nodes, operator.matrix.to_scipy().tocoo()
+    pairs = structural_pairs(adjacency)
+    used = pairs.rings if rings is None else min(rings, pairs.rings)
+    kinds = [pairs.ring(k) for k in range(used)]
+    if edges:
+        ones = np.ones(adjacency.nnz)
+        own = StructuralEdges(adjacency.col.astype(np.int64), adjacency.row.astype(np.int64), edge_weight * ones, ones)
+        kinds.insert(0, own)
+    size = len(kinds) * n
+    none = np.empty(0, dtype=np.int64)
+    row, source, target = (
+        np.concatenate([none, *parts])
+        for parts in (
+            [kind.target for kind in kinds],
+            [r * n + kind.source for r, kind in enumerate(kinds)],
+            [r * n + kind.target for r, kind in enumerate(kinds)],
+        )
+    )
+    copies, weight = (np.concatenate([none, *(getattr(kind, name) for kind in kinds)]) for name in ("copies", "weight"))
+    order = np.lexsort((source, row))
+    row, source, target, copies, weight = (each[order] for each in (row, source, target, copies, weight))
+    degree = np.bincount(target, weights=copies, minlength=size)
+    like = operator.matrix.values
+
+    def number(values: NDArray[Any]) -> Tensor:
+        return torch.from_numpy(values).to(like)
+
+    def matrix(rows: NDArray[Any], columns: NDArray[Any], shape: tuple[int, int]) -> CSR:
+        """Ones at (rows, columns), columns ascending within a row."""
+        by_row = np.argsort(rows, kind="stable")
+        crow = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=shape[0]))])
+        index = [torch.from_numpy(each.astype(np.int32)).to(like.device) for each in (crow, columns[by_row])]
+        return CSR(index[0], index[1], number(np.ones(len(rows))), shape)
+
+    every = np.arange(len(order))
+    return Relations(
+        count=len(kinds),
+        pattern=matrix(row, source, (n, size)),
+        target=torch.from_numpy(target).to(like.device),
+        copies=number(copies),
+        factors=number(weight / degree[target]),
+        by_target=matrix(target, every, (size, len(every))),
+        by_source=matrix(source, every, (size, len(every))),
+    )
+
+
+@dataclass(frozen=True)
+class WRGATSettings(LayeredNetSettings):
+    """The arguments of `WRGAT`."""
+
+    method: ClassVar[str] = "wrgat"
+    eta: ClassVar[float] = 0.0
+    self_loops: ClassVar[SelfLoops] = "remove"
+
+    hidden: int = 128
+    rings: int | None = None
+    edges: bool = False
+    edge_weight: float = 1.0
+    #: Number of relations, and of their edges for each node; `for_graph` fills them in.
+    relations: int = 0
+    links: int = 0
+
+    def for_graph(self, graph: Graph) -> WRGATSettings:
+        found = _relations(self.operator(graph), self.rings, self.edges, self.edge_weight)
+        links = -(-found.pattern.nnz // graph.num_nodes)
+        return replace(self, relations=found.count, links=links)
+
+    def make(self, in_channels: int, out_channels: int) -> WRGAT:
+        names = ("relations", "rings", "edges", "edge_weight", "dropout")
+        rest = {name: getattr(self, name) for name in names}
+        return WRGAT(in_channels, self.hidden, out_channels, **rest)
+
+    def node_floats(self, classes: int) -> int:
+        """Every relation's map there and back, attention of every link, and the messages that a GPU writes out."""
+        return 6 * (self.relations + 2) * (self.hidden + classes) + self.links * (2 * self.hidden + 16)
+
+    def widest(self, classes: int) -> int:
+        return max(1 + self.relations, self.links) * max(self.hidden, classes)
