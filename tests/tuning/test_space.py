@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pcnet import PcnetError, PCNetSettings, TrainingSettings
+from pcnet.experiments import method_files
 from pcnet.tuning import Space, published_space, read_space
 from pcnet.tuning._space import settings_of
 
@@ -180,3 +181,17 @@ def test_refused(case):
         Space.from_json(content, "f").check(BASE)
     assert words in str(error.value)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("name", [name for name, file in method_files().items() if file.grid])
+def test_the_grid_of_every_method_can_be_searched(name):
+    """The point is that of the settings: every rate of the grid reaches every parameter group."""
+    file = method_files()[name]
+    base = (file.defaults.model, file.defaults.training)
+    space = Space.from_json(dict(file.grid), name, file.kind)
+    space.check(base)
+    for point in space.points():
+        model, training = settings_of(point, base)
+        training.check_groups(model.groups)
+        if "lr" in point:
+            assert {training.lr.get(group, training.lr.get("all")) for group in model.groups} == {point["lr"]}

@@ -190,7 +190,7 @@ def _absent(model: ModelSettings) -> set[str]:
 
 def _tidy(rates: dict[str, float], model: ModelSettings) -> dict[str, float]:
     """Without rates that no layer of the model takes."""
-    idle = {ALL} if {*model.groups} <= {*rates} else set()
+    idle = {ALL} - {*model.groups} if {*model.groups} <= {*rates} else set()
     return {group: rate for group, rate in rates.items() if group not in idle | _absent(model)}
 
 
