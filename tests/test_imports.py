@@ -23,6 +23,7 @@ ROOMS = (
     "evaluation",
     "experiments",
     "tuning",
+    "inspection",
     "report",
     "estimator",
     "bench",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
+import numpy as np
 import pytest
 import torch
 
 from pcnet.errors import PcnetError
-from pcnet.graph import CSR, Graph, Operator, check_edges
+from pcnet.graph import CSR, Column, Graph, Operator, Schema, check_edges
 
 X, Y = torch.ones(3, 2), torch.tensor([0, 1, -1])
 E = torch.tensor([[0, 1], [1, 0]])
@@ -30,8 +33,34 @@ def test_published_labels():
     assert graph.as_published().as_published().published_y is None
 
 
+def test_names_of_nodes_and_classes():
+    graph = Graph(E, X, Y)
+    assert (graph.class_names, graph.node_names.tolist()) == (["0", "1"], [0, 1, 2])
+    named = Graph(E, X, Y, ids=np.array(["a", "b", "c"]), classes=("cat", "dog", "eel"))
+    assert (named.class_names, named.node_names.tolist()) == (["cat", "dog", "eel"], ["a", "b", "c"])
+    assert named.num_classes == 3
+
+
+COLUMNS = (Column("age", "number", shift=40.0, scale=9.5), Column("job", "category", 2, ("baker", "poet")))
+
+
+def test_a_schema_as_plain_data():
+    schema = Schema((*COLUMNS, Column("embedding", "structure", 2)))
+    assert Schema.from_dict(json.loads(json.dumps(schema.as_dict()))) == schema
+    assert [name for column in schema.columns for name in column.features] == [
+        "age", "job=baker", "job=poet", "embedding[0]", "embedding[1]",
+    ]  # fmt: skip
+    assert (schema.width, schema.structural, Schema(COLUMNS).structural) == (5, True, False)
+    for damaged in ({}, {"columns": [{"name": "age"}]}, {"columns": [{"name": "a", "kind": "odd", "values": []}]}):
+        with pytest.raises(PcnetError, match=r"column"):
+            Schema.from_dict(damaged)
+
+
 NAN, INF = float("nan"), float("inf")
 CASES = {
+    "names of nodes": (lambda: Graph(E, X, Y, ids=np.array(["a"])), "There are 1 names for 3 nodes"),
+    "names of classes": (lambda: Graph(E, X, Y, classes=("cat",)), "There are 1 names for 2 classes"),
+    "a schema": (lambda: Graph(E, X, Y, schema=Schema(COLUMNS)), "The schema has 3 features, the graph 2"),
     "no nodes": (lambda: Graph(E, torch.ones(0, 2), Y), "The graph has no nodes; give at least one row of features."),
     "NaN features": (lambda: Graph(E, X * NAN, Y), "The features hold NaN or infinite values"),
     "infinite features": (lambda: Graph(E, X / 0, Y), "The features hold NaN or infinite values"),

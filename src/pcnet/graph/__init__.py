@@ -11,15 +11,18 @@ from pcnet.graph._homophily import (
     node_homophily,
 )
 from pcnet.graph._operator import Direction, Operator, SelfLoops
+from pcnet.graph._schema import Column, Schema
 from pcnet.graph._spectrum import spectral_density, spectral_interval
 from pcnet.graph._structural import StructuralEdges, StructuralPairs, structural_pairs
 from pcnet.graph._two_hop import two_hop
 
 __all__ = [
     "CSR",
+    "Column",
     "Direction",
     "Graph",
     "Operator",
+    "Schema",
     "SelfLoops",
     "StructuralEdges",
     "StructuralPairs",

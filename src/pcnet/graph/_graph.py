@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from pcnet.errors import PcnetError
 from pcnet.graph._csr import CSR
+from pcnet.graph._schema import Schema
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +30,11 @@ class Graph:
     published_y: Tensor | None = None
     #: Splits that come with the data: (train, val, test) node ids.
     fixed_splits: tuple[tuple[Tensor, Tensor, Tensor], ...] = field(default=())
+    #: The owner's names of the nodes (an array of strings or integers) and of the classes; else they are numbers.
+    ids: np.ndarray | None = None
+    classes: tuple[str | int, ...] | None = None
+    #: How the features came out of the owner's table.
+    schema: Schema | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.x, Tensor) and (self.x.layout != torch.strided or not self.x.is_floating_point()):
@@ -49,6 +56,12 @@ class Graph:
             raise PcnetError(f"Labels must be integers (−1 for unknown), not {self.y.dtype}.")
         if int(self.y.min()) < -1:
             raise PcnetError(f"Label {int(self.y.min())} is negative; number the classes from 0, −1 means unknown.")
+        if self.ids is not None and self.ids.shape != (n,):
+            raise PcnetError(f"There are {len(self.ids)} names for {n} nodes; give one per node.")
+        if self.classes is not None and len(self.classes) <= int(self.y.max()):
+            raise PcnetError(f"There are {len(self.classes)} names for {int(self.y.max()) + 1} classes; name each.")
+        if self.schema is not None and self.schema.width != self.num_features:
+            raise PcnetError(f"The schema has {self.schema.width} features, the graph {self.num_features}.")
 
     @property
     def num_nodes(self) -> int:
@@ -61,7 +74,17 @@ class Graph:
     @property
     def num_classes(self) -> int:
         """Number of classes; unlabelled nodes are not one of them."""
-        return int(self.y.max()) + 1
+        return int(self.y.max()) + 1 if self.classes is None else len(self.classes)
+
+    @property
+    def class_names(self) -> list[str]:
+        """What to call the classes."""
+        return [str(name) for name in (range(self.num_classes) if self.classes is None else self.classes)]
+
+    @property
+    def node_names(self) -> np.ndarray:
+        """What to call the nodes."""
+        return np.arange(self.num_nodes) if self.ids is None else self.ids
 
     def as_published(self) -> Graph:
         """The graph with the labels that published protocols use (see `published_y`)."""
