@@ -1,22 +1,29 @@
 """Metrics, calibration, intervals, ranks, paired tests, and whether a published figure came out again."""
 
 from pcnet.evaluation._calibration import Reliability, reliability, temperature
+from pcnet.evaluation._critical_difference import CriticalDifference, Pair, critical_difference
 from pcnet.evaluation._intervals import Summary, summarise
 from pcnet.evaluation._metrics import scores
-from pcnet.evaluation._paired import Comparison, Rival, holm, signed_rank, winners
+from pcnet.evaluation._paired import LEVEL, Comparison, Rival, holm, signed_rank, winners
 from pcnet.evaluation._ranks import average_ranks
+from pcnet.evaluation._resampled import resampled_t
 from pcnet.evaluation._verdict import Verdict, half_width_of, verdict
 
 __all__ = [
+    "LEVEL",
     "Comparison",
+    "CriticalDifference",
+    "Pair",
     "Reliability",
     "Rival",
     "Summary",
     "Verdict",
     "average_ranks",
+    "critical_difference",
     "half_width_of",
     "holm",
     "reliability",
+    "resampled_t",
     "scores",
     "signed_rank",
     "summarise",

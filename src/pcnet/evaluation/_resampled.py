@@ -1,0 +1,35 @@
+"""A paired test for splits of one set of nodes, which share most of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from pcnet._checks import FloatArray, finite_array, positive_number
+from pcnet.errors import PcnetError
+from pcnet.evaluation._paired import DIGITS
+
+
+def resampled_t(
+    first: Sequence[float] | FloatArray, second: Sequence[float] | FloatArray, test_per_train: float
+) -> float:
+    """Two-sided p of t = d̄ / √((1/k + n_test/n_train) s²) with k − 1 degrees of freedom, d = first − second.
+
+    k random splits of the same nodes are no independent runs: their training sets overlap, and s²/k is too small a
+    variance for d̄. Nadeau and Bengio (2003) put 1/k + n_test/n_train in the place of 1/k; `test_per_train` is that
+    second term. The same difference on all splits is p = 0, or p = 1 where it is none.
+    """
+    # Imported here: half a second that commands which test nothing need not wait for.
+    import scipy.stats
+
+    one, other = finite_array("A method's runs", first), finite_array("A method's runs", second)
+    if one.shape != other.shape or one.ndim != 1 or len(one) < 2:
+        raise PcnetError("A t-test needs the same number of runs of both methods, on the same splits, and two or more.")
+    d = np.round(one - other, DIGITS)
+    variance = (1 / len(d) + positive_number("n_test / n_train", test_per_train)) * float(np.var(d, ddof=1))
+    mean = float(d.mean())
+    if variance == 0:
+        return 1.0 if mean == 0 else 0.0
+    return 2 * float(scipy.stats.t.sf(abs(mean) / math.sqrt(variance), len(d) - 1))
