@@ -140,7 +140,8 @@ TRAINING = st.builds(
     epochs=st.integers(1, 9),
     stopping=st.sampled_from(["window", "patience", "none"]),
     patience=st.integers(1, 4),
-    select=st.sampled_from(["val_loss", "val_accuracy"]),
+    select=st.sampled_from(["val_loss", "val_accuracy", "val_balanced_loss", "val_balanced_accuracy"]),
+    class_weight=st.sampled_from(["none", "balanced"]),
 )
 
 

@@ -206,6 +206,20 @@ def test_another_search_is_refused(tmp_path):
     assert {path.name: path.read_bytes() for path in (tmp_path / "s").iterdir() if path.is_file()} == before
 
 
+def test_a_search_from_before_a_setting_existed(tmp_path):
+    """Of an older store, what it does not mention is what was so before it could be said."""
+    base = {"training": {"lr": {"all": 0.1}, "epochs": 10}}
+    Store.open(tmp_path, {"trials": 3, "base": base})
+    grown = {"trials": 3, "method": "pcnet", "base": {"training": {**base["training"], "class_weight": "none"}}}
+    unsaid = {"method": "pcnet", "base": {"training": {"class_weight": "none", "epochs": 1000}}}
+    with pytest.raises(PcnetError, match="has another"):
+        Store.open(tmp_path, grown)
+    assert Store.open(tmp_path, grown, unsaid).best is None
+    for changed in ({"method": "gcn"}, {"base": {"training": {**base["training"], "class_weight": "balanced"}}}):
+        with pytest.raises(PcnetError, match="has another"):
+            Store.open(tmp_path, {**grown, **changed}, unsaid)
+
+
 def test_a_folder_of_something_else(tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "notes.txt").write_text("mine")

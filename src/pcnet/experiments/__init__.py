@@ -1,5 +1,6 @@
 """The paper's experiments as data, and the runner that turns them into results."""
 
+from pcnet.experiments._as_published import AS_PUBLISHED, AsPublished
 from pcnet.experiments._methods import MethodFile, method_file, method_files
 from pcnet.experiments._overrides import override
 from pcnet.experiments._presets import (
@@ -7,6 +8,7 @@ from pcnet.experiments._presets import (
     Experiment,
     default_experiment,
     file_experiment,
+    graph_experiment,
     named_experiment,
     preset_datasets,
     preset_experiment,
@@ -28,7 +30,9 @@ from pcnet.experiments._published import (
 from pcnet.experiments._runner import Result, run_experiment, splits_of
 
 __all__ = [
+    "AS_PUBLISHED",
     "DEFAULT_METHOD",
+    "AsPublished",
     "Experiment",
     "Figure",
     "MethodFile",
@@ -37,6 +41,7 @@ __all__ = [
     "Statistics",
     "default_experiment",
     "file_experiment",
+    "graph_experiment",
     "method_file",
     "method_files",
     "method_name",

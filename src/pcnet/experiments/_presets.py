@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from pcnet._files import parse_toml, read_json
-from pcnet.data import EMBEDDED, PROTOCOLS, dataset_named
+from pcnet.data import EMBEDDED, FIXED, PROTOCOLS, dataset_named
 from pcnet.errors import PcnetError, close_match
 from pcnet.experiments._methods import Entry, method_file
 from pcnet.experiments._overrides import override
 from pcnet.experiments._published import method_name, published
+from pcnet.graph import Graph
 from pcnet.nn import ModelSettings, PCNetSettings, method_named
 from pcnet.training import TrainingSettings
 
@@ -177,12 +178,20 @@ def protocol_experiment(dataset: str, protocol: str, method: str = DEFAULT_METHO
     """The settings of the table that has the dataset under this protocol, the method's defaults where none has."""
     name = dataset_named(dataset).name
     if protocol not in PROTOCOLS:
-        hint = close_match(protocol, PROTOCOLS)
-        raise PcnetError(f"There is no split protocol '{protocol}'.{hint} Known: {', '.join(PROTOCOLS)}.")
+        raise _no_protocol(protocol)
     for preset, table in _tables().items():
         if table["protocols"].get(name) == protocol and method_file(method).cell(preset, name) is not None:
             return preset_experiment(name, preset, method)
     return _without_settings(name, protocol, method)
+
+
+def graph_experiment(graph: Graph, method: str = DEFAULT_METHOD, protocol: str | None = None) -> Experiment:
+    """A method's defaults on a graph that is in no catalogue: on the splits it comes with, else on drawn ones."""
+    chosen = protocol or (FIXED if graph.fixed_splits else DEFAULT_PROTOCOL)
+    if chosen not in PROTOCOLS:
+        raise _no_protocol(chosen)
+    experiment = _without_settings(graph.name, chosen, method)
+    return replace(experiment, seeds=experiment.seeds[: len(graph.fixed_splits) if chosen == FIXED else None])
 
 
 def _without_settings(name: str, protocol: str, method: str) -> Experiment:
@@ -192,6 +201,12 @@ def _without_settings(name: str, protocol: str, method: str) -> Experiment:
         return Experiment(name, "defaults", protocol, seeds)
     entry = method_file(method).defaults
     return Experiment(name, "defaults", protocol, seeds, entry.model, entry.training, row=method.lower())
+
+
+def _no_protocol(name: str) -> PcnetError:
+    return PcnetError(
+        f"There is no split protocol '{name}'.{close_match(name, PROTOCOLS)} Known: {', '.join(PROTOCOLS)}."
+    )
 
 
 def named_experiment(dataset: str | None, preset: str | None, method: str = DEFAULT_METHOD) -> Experiment:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -17,6 +17,9 @@ from pcnet.training._fresh import initial_weights, side_by_side, with_weights
 from pcnet.training._run import Outcome, Run
 from pcnet.training._stopping import Progress
 
+#: Is told of every epoch: the run's number, its validation accuracy, and the logits of all nodes.
+Watch = Callable[[int, float, Tensor], None]
+
 
 class Block(ABC):
     """R runs on one graph, as R·C columns of the same products and R matrices in the same loops.
@@ -26,6 +29,7 @@ class Block(ABC):
     """
 
     optimizer: AdamState
+    watch: Watch | None = None
 
     def __init__(self, x: Tensor | CSR, operator: Operator, runs: Sequence[Run], num_classes: int) -> None:
         self.x, self.operator, self.runs = x, operator, list(runs)

@@ -11,7 +11,7 @@ from torch import Tensor
 from pcnet.nn import DeviceDraws
 from pcnet.training._adam import AdamState, Groups
 from pcnet.training._block import Block
-from pcnet.training._run import Run
+from pcnet.training._run import Run, node_shares, training_nodes, validation_nodes
 from pcnet.training._settings import TrainingSettings, rate_of
 
 #: Epochs between two looks at the device, which then learns nothing new until the next one.
@@ -41,10 +41,8 @@ class DeviceBlock(Block):
             kept.copy_(best[self.members])
         self.ledger = Ledger(self, runs)
         self.model.draws = DeviceDraws(torch.tensor([run.seed for run in runs]).to(self.device), self.ledger.epoch)
-        targets = [run.targets for run in runs]
-        n, place = self.x.shape[0], self.device
-        self.train_labels = DeviceLabels([t.train for t in targets], [t.train_labels for t in targets], n, place)
-        self.val_labels = DeviceLabels([t.val for t in targets], [t.val_labels for t in targets], n, place)
+        self.train_labels = DeviceLabels(*training_nodes(runs), self.x.shape[0], self.device)
+        self.val_labels = DeviceLabels(*validation_nodes(runs), self.x.shape[0], self.device)
         self.graph: torch.cuda.CUDAGraph | None = None
 
     def _epoch(self) -> None:
@@ -113,7 +111,7 @@ class Ledger:
         self.window = vector([s.patience if s.stopping == "window" else 0 for s in settings])
         self.patience = vector([s.patience if s.stopping == "patience" else 0 for s in settings])
         self.max_epochs = vector([s.epochs for s in settings])
-        self.by_loss = vector([s.select == "val_loss" for s in settings])
+        self.by_loss = vector([s.selects_by_loss for s in settings])
         self.epoch = torch.tensor(block.next_epoch, dtype=torch.int64, device=device)
         self.alive = torch.ones(count, dtype=torch.int32, device=device)
         self.improved = torch.zeros(count, dtype=torch.int32, device=device)
@@ -125,8 +123,8 @@ class Ledger:
         self.prefix[1:] = self.loss.cumsum(0)
         self.loss, self.accuracy, self.prefix = (t.to(device) for t in (self.loss, self.accuracy, self.prefix))
         best = progress.best_epoch[members]
-        chosen = np.where([s.select == "val_loss" for s in settings], progress.loss.T[best, members], 0.0)
-        chosen += np.where([s.select == "val_loss" for s in settings], 0.0, progress.accuracy.T[best, members])
+        history = (progress.loss.T[best, members], progress.accuracy.T[best, members])
+        chosen = np.where([s.selects_by_loss for s in settings], *history)
         self.best_epoch = vector(best.tolist())
         self.best_score = torch.from_numpy(np.nan_to_num(chosen)).to(device)
         self.epochs_done = vector(progress.epochs[members].tolist())
@@ -213,15 +211,22 @@ class DeviceAdam(AdamState):
 
 
 class DeviceLabels:
-    """Some nodes of each run with their labels, as a weight (1/count, or 0) and a label for every node and run."""
+    """Some nodes of each run with their labels, as a weight (share/count, or 0) and a label for every node and run."""
 
-    def __init__(self, nodes: Sequence[Tensor], labels: Sequence[Tensor], n: int, device: torch.device) -> None:
+    def __init__(
+        self,
+        nodes: Sequence[Tensor],
+        labels: Sequence[Tensor],
+        balanced: Sequence[bool],
+        n: int,
+        device: torch.device,
+    ) -> None:
         from pcnet.training import kernels
 
         self._kernels = kernels
         weight, label = torch.zeros(n, len(nodes)), torch.zeros(n, len(nodes), dtype=torch.int32)
-        for run, (ids, own) in enumerate(zip(nodes, labels, strict=True)):
-            weight[ids, run] = 1 / len(ids)
+        for run, (ids, own, even) in enumerate(zip(nodes, labels, balanced, strict=True)):
+            weight[ids, run] = torch.from_numpy(node_shares(own, even) / len(ids)).float()
             label[ids, run] = own.int()
         self.weight, self.label = weight.to(device), label.to(device)
 

@@ -7,7 +7,7 @@ import torch
 from pcnet.nn import Draws
 from pcnet.training._adam import RunAdam
 from pcnet.training._block import Block
-from pcnet.training._run import Run, StackedLabels
+from pcnet.training._run import Run, StackedLabels, training_nodes, validation_nodes
 
 
 class HostBlock(Block):
@@ -16,10 +16,9 @@ class HostBlock(Block):
     optimizer: RunAdam
 
     def _prepare(self, runs: list[Run]) -> None:
-        targets = [run.targets for run in runs]
         self.optimizer = RunAdam(self.model.parameter_groups(), [run.training for run in runs])
-        self.train_labels = StackedLabels([t.train for t in targets], [t.train_labels for t in targets])
-        self.val_labels = StackedLabels([t.val for t in targets], [t.val_labels for t in targets])
+        self.train_labels = StackedLabels(*training_nodes(runs))
+        self.val_labels = StackedLabels(*validation_nodes(runs))
 
     def advance(self) -> None:
         """One step and one evaluation of every run that is going."""
@@ -31,7 +30,11 @@ class HostBlock(Block):
         self.optimizer.step()
         self.model.eval()
         with torch.no_grad():
-            loss, accuracy = self.val_labels.scores(self.model(self.x, self.operator))
+            logits = self.model(self.x, self.operator)
+        loss, accuracy = self.val_labels.scores(logits)
+        if self.watch is not None:
+            for place, run in enumerate(self.members):
+                self.watch(run, float(accuracy[place]), logits[place])
         improved, stopped = self.progress.record(self.going, epoch, loss, accuracy)
         self._remember(improved)
         self.next_epoch += 1

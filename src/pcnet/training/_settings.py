@@ -11,7 +11,8 @@ from pcnet.errors import PcnetError, close_match
 
 Optimizer = Literal["adam", "adamw"]
 Stopping = Literal["window", "patience", "none"]
-Selection = Literal["val_loss", "val_accuracy"]
+Selection = Literal["val_loss", "val_accuracy", "val_balanced_loss", "val_balanced_accuracy"]
+ClassWeight = Literal["none", "balanced"]
 
 #: Name under which one value serves every parameter group.
 ALL = "all"
@@ -25,7 +26,8 @@ class TrainingSettings:
     listed. Stopping, with w = `patience`: "window" stops at an epoch e > w (counted from 0) whose validation loss is
     above the mean of the w losses before it; "patience" stops after w epochs in a row without a better one; "none"
     trains all `epochs`. The weights kept are those of the epoch with the strictly lowest validation loss, or with the
-    highest validation accuracy (the latest of equals).
+    highest validation accuracy (the latest of equals). A "balanced" loss or accuracy counts every class alike, however
+    many nodes it has: on validation through `select`, in the training loss through `class_weight`.
     """
 
     lr: Mapping[str, float] = field(default_factory=lambda: {ALL: 0.05})
@@ -35,9 +37,11 @@ class TrainingSettings:
     stopping: Stopping = "patience"
     patience: int = 100
     select: Selection = "val_loss"
+    class_weight: ClassWeight = "none"
 
     def __post_init__(self) -> None:
-        for name, known in (("optimizer", Optimizer), ("stopping", Stopping), ("select", Selection)):
+        choices_of = {"optimizer": Optimizer, "stopping": Stopping, "select": Selection, "class_weight": ClassWeight}
+        for name, known in choices_of.items():
             value = getattr(self, name)
             if value not in get_args(known):
                 choices = ", ".join(get_args(known))
@@ -51,6 +55,11 @@ class TrainingSettings:
             for group, rate in rates.items():
                 if not (math.isfinite(rate) and rate >= 0):
                     raise PcnetError(f"{name}.{group} = {rate} must be a finite number of at least 0.")
+
+    @property
+    def selects_by_loss(self) -> bool:
+        """Whether the best epoch is that of the lowest loss, not of the highest accuracy."""
+        return self.select.endswith("loss")
 
     def check_groups(self, groups: tuple[str, ...]) -> None:
         """Refuse rates for parameter groups that the model does not have, and groups without a rate."""

@@ -37,7 +37,7 @@ class Progress:
             return False
         if best < 0:
             return True
-        if self.settings[run].select == "val_loss":
+        if self.settings[run].selects_by_loss:
             return bool(self.loss[run, epoch] < self.loss[run, best])
         return bool(self.accuracy[run, epoch] >= self.accuracy[run, best])
 

@@ -15,7 +15,7 @@ import torch
 
 from pcnet.errors import PcnetError
 from pcnet.graph import Graph, Operator
-from pcnet.training._block import Block
+from pcnet.training._block import Block, Watch
 from pcnet.training._checkpoint import Checkpoint, fingerprint
 from pcnet.training._device_block import DeviceBlock
 from pcnet.training._division import divide
@@ -46,6 +46,7 @@ def train(
     reporter: Reporter | None = None,
     checkpoint: str | Path | None = None,
     resume: bool = False,
+    watch: Watch | None = None,
 ) -> list[Outcome]: ...
 
 
@@ -59,6 +60,7 @@ def train(
     reporter: Reporter | None = None,
     checkpoint: str | Path | None = None,
     resume: bool = False,
+    watch: Watch | None = None,
     collect: Callable[[int, Outcome], T],
 ) -> list[T]: ...
 
@@ -72,6 +74,7 @@ def train(
     reporter: Reporter | None = None,
     checkpoint: str | Path | None = None,
     resume: bool = False,
+    watch: Watch | None = None,
     collect: Callable[[int, Outcome], Any] | None = None,
 ) -> list[Any]:
     """Train every run; outcomes come in the order of the runs.
@@ -87,11 +90,16 @@ def train(
 
     With `checkpoint`, a folder, the state is written there every few seconds; `resume=True` continues from it and ends
     with the same bits as a training that was never disturbed. Test labels are no argument of this function.
+
+    `watch`, on the CPU only, is told of every epoch of every run: the run's number, its accuracy in validation, and
+    the logits of all nodes. What it makes of them does not reach the training.
     """
     if not runs:
         raise PcnetError("There is nothing to train; give at least one run.")
     if threads is not None and threads < 1:
         raise PcnetError(f"threads must be at least 1, not {threads}.")
+    if watch is not None and torch.device(device).type != "cpu":
+        raise PcnetError("Single epochs can be watched on the CPU only.")
     runs = [_on(graph, run) for run in runs]
     num_classes = max(run.targets.num_classes for run in runs)
     for run in runs:
@@ -123,6 +131,8 @@ def train(
         members = [runs[index] for index in plan[number]]
         make = DeviceBlock if x.device.type == "cuda" else HostBlock
         block = make(x, operators[members[0].model.batch_key], members, num_classes)
+        if watch is not None:
+            block.watch = lambda member, accuracy, logits: watch(plan[number][member], accuracy, logits)
         if store is not None:
             store.load(number, block)
             _report(reporter, block.epochs_settled)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +34,11 @@ class Store:
         self._results, self._added = Results(), 0
 
     @staticmethod
-    def open(folder: str | Path, manifest: dict[str, Any]) -> Store:
-        """The store of this search: a new one, or one that began with the very same manifest."""
+    def open(folder: str | Path, manifest: dict[str, Any], unsaid: Mapping[str, Any] | None = None) -> Store:
+        """The store of this search: a new one, or one that began with the very same manifest.
+
+        `unsaid` is what a manifest means that does not mention a setting, because the setting is younger than it.
+        """
         store = Store(Path(folder))
         try:
             store.folder.mkdir(parents=True, exist_ok=True)
@@ -44,10 +47,10 @@ class Store:
                 f"Cannot write to the folder {folder}: {error.strerror}. Choose another with --store."
             ) from error
         path = store.folder / "search.json"
-        manifest = json.loads(json.dumps(manifest))
+        manifest, unsaid = json.loads(json.dumps([manifest, unsaid or {}]))
         with store.lock:
             if path.exists():
-                _check_same(folder, read_json(path), manifest)
+                _check_same(folder, _completed(read_json(path), unsaid), manifest)
             elif any(entry.name != "lock" and entry.suffix != ".tmp" for entry in store.folder.iterdir()):
                 raise PcnetError(f"The folder {folder} is not empty and holds no search; name another with --store.")
             else:
@@ -86,6 +89,17 @@ class Store:
                 stream.write(f"{now}  {sentence}\n")
         except OSError as error:
             raise PcnetError(f"Cannot write {self.folder / 'tune.log'}: {error.strerror}.") from error
+
+
+def _completed(known: Any, unsaid: Mapping[str, Any]) -> Any:
+    """What a manifest says, and under it what it leaves unsaid."""
+    if not isinstance(known, dict):
+        return known
+    return {**unsaid, **{name: _completed(value, _mapping(unsaid.get(name))) for name, value in known.items()}}
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def _check_same(folder: str | Path, known: Any, manifest: dict[str, Any]) -> None:

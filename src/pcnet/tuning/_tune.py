@@ -54,7 +54,7 @@ def tune(
         whole_number("threads", threads, least=1)
     splits = splits_of(graph, tuning.experiment)
     targets = [Targets.from_split(split) for split in splits]
-    place = Store.open(store, tuning.manifest(graph, splits, targets))
+    place = Store.open(store, tuning.manifest(graph, splits, targets), tuning.unsaid())
     scores = TestScores(splits, place) if tuning.leak else None
     search = Search(
         graph,

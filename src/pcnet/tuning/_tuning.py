@@ -15,7 +15,8 @@ from pcnet.data import Split
 from pcnet.errors import PcnetError, close_match
 from pcnet.experiments import Experiment
 from pcnet.graph import CSR, Graph
-from pcnet.training import Targets
+from pcnet.nn import PCNetSettings
+from pcnet.training import Targets, TrainingSettings
 from pcnet.tuning._optuna import SAMPLERS, OptunaSearch, check_installed
 from pcnet.tuning._space import Settings, Space
 from pcnet.tuning._strategies import GridSearch, Halving, RandomSearch, Strategy
@@ -113,10 +114,21 @@ class Tuning:
             "leak": self.leak,
         }
 
+    def unsaid(self) -> dict[str, Any]:
+        """What a manifest of an older version means where it does not mention a setting that is known now."""
+        model = self.base[0]
+        defaults = {"model": asdict(type(model)()), "training": asdict(TrainingSettings())}
+        # Rates are one setting each: those of a group that is not mentioned are none.
+        return {"method": PCNetSettings.method, "base": {part: _plain(own) for part, own in defaults.items()}}
+
 
 def _check_known(what: str, name: str, known: Sequence[str]) -> None:
     if name not in known:
         raise PcnetError(f"There is no {what} '{name}'; choose from {', '.join(known)}.{close_match(name, known)}")
+
+
+def _plain(settings: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in settings.items() if not isinstance(value, dict)}
 
 
 def _hash(*tensors: Tensor) -> str:
