@@ -1,6 +1,15 @@
 """Node classification on graphs of any homophily: PC-Conv, PCNet and the methods they are compared with."""
 
-from pcnet.data import Split, csbm, load_dataset, make_split
+from pcnet.data import (
+    Split,
+    csbm,
+    graph_from_networkx,
+    graph_from_pyg,
+    graph_from_scipy,
+    load_dataset,
+    make_split,
+    read_graph,
+)
 from pcnet.errors import PcnetError, PcnetWarning
 from pcnet.graph import Graph, Operator
 from pcnet.nn import PCConv, PCNet, PCNetSettings, load_model, save_model
@@ -27,11 +36,15 @@ __all__ = [
     "charlier_matrix",
     "csbm",
     "fit_response",
+    "graph_from_networkx",
+    "graph_from_pyg",
+    "graph_from_scipy",
     "identifiability",
     "load_dataset",
     "load_model",
     "make_split",
     "poisson_charlier",
+    "read_graph",
     "save_model",
     "train",
 ]

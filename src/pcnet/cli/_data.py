@@ -1,9 +1,9 @@
-"""`pcnet data`: which datasets there are, where they are, and whether their files are the right ones."""
+"""`pcnet data`: which datasets there are, where they are, whether their files are the right ones, and as tables."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.box import SIMPLE
@@ -22,10 +22,12 @@ from pcnet.data import (
     fetch,
     find,
     find_splits,
+    load_dataset,
     sha256,
+    write_graph,
 )
 
-app = typer.Typer(help="List, fetch and verify the named datasets.", no_args_is_help=True)
+app = typer.Typer(help="List, fetch, verify and export the named datasets.", no_args_is_help=True)
 
 #: What `found` says of the dataset inside the package.
 PACKAGE = "package"
@@ -87,6 +89,22 @@ def verify(
         Console().print(table if rows else "No dataset was found; name a folder with --data.")
     if any(row["state"] in ("changed", "missing") for row in rows):
         raise typer.Exit(1)
+
+
+@app.command("export")
+def export(
+    name: Annotated[str, typer.Argument(help="A name from `pcnet data list`.")],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder to write edges and nodes into.")],
+    format: Annotated[Literal["csv", "parquet"], typer.Option("--format", help="csv or parquet.")] = "csv",
+    data: DataOption = None,
+    json_file: JsonOption = None,
+) -> None:
+    """Write a dataset as two tables, edges and nodes; read back, they are the same graph to the bit."""
+    graph = load_dataset(name, data).as_published()
+    edges, nodes = write_graph(graph, out, format=format)
+    emit_json(json_file, {"name": graph.name, "edges": str(edges), "nodes": str(nodes)})
+    if json_file != "-":
+        typer.echo(f"{graph.name} is in {edges} and {nodes}.")
 
 
 def _facts(dataset: Dataset, data: Path | None) -> dict[str, Any]:

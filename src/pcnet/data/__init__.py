@@ -1,4 +1,4 @@
-"""Named datasets, synthetic graphs, and splits."""
+"""Named datasets, synthetic graphs, your own graph, and splits."""
 
 from pcnet.data._catalogue import CATALOGUE, Dataset, Facts, checksums, dataset_named, sha256
 from pcnet.data._csbm import csbm
@@ -7,6 +7,7 @@ from pcnet.data._load import EMBEDDED, load_dataset, load_embedded
 from pcnet.data._protocols import FIXED, PROTOCOLS, make_split
 from pcnet.data._sources import cache_folder, data_folder, fetch, find, find_splits
 from pcnet.data._split import Split
+from pcnet.data.own import graph_from_networkx, graph_from_pyg, graph_from_scipy, read_graph, write_graph
 
 __all__ = [
     "CATALOGUE",
@@ -24,9 +25,14 @@ __all__ = [
     "fetch",
     "find",
     "find_splits",
+    "graph_from_networkx",
+    "graph_from_pyg",
+    "graph_from_scipy",
     "load_dataset",
     "load_embedded",
     "make_split",
     "normalise_rows",
+    "read_graph",
     "sha256",
+    "write_graph",
 ]

@@ -11,7 +11,7 @@ from pcnet.graph._homophily import (
     node_homophily,
 )
 from pcnet.graph._operator import Direction, Operator, SelfLoops
-from pcnet.graph._schema import Column, Schema
+from pcnet.graph._schema import Column, Kind, Schema
 from pcnet.graph._spectrum import spectral_density, spectral_interval
 from pcnet.graph._structural import StructuralEdges, StructuralPairs, structural_pairs
 from pcnet.graph._two_hop import two_hop
@@ -21,6 +21,7 @@ __all__ = [
     "Column",
     "Direction",
     "Graph",
+    "Kind",
     "Operator",
     "Schema",
     "SelfLoops",

@@ -1,0 +1,126 @@
+"""CSV and TSV in one streaming pass: only different words are kept, and every complaint names its line."""
+
+from __future__ import annotations
+
+import csv
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from pcnet.data._reading import reading
+from pcnet.data.own._coded import Coded, Codes
+from pcnet.data.own._table import Table
+from pcnet.errors import PcnetError
+
+#: What a sentence on a file that cannot be read ends with.
+ADVICE = "write it again"
+_LONGEST_CELL = 2**31 - 1
+_CELLS_AT_ONCE = 2**20
+
+
+@dataclass(frozen=True)
+class CsvFile:
+    """A text table with a header: its columns' names and what stands between them."""
+
+    path: Path
+    names: tuple[str, ...]
+    delimiter: str
+
+    @property
+    def title(self) -> str:
+        return self.path.name
+
+    @property
+    def notes(self) -> list[str]:
+        """What was guessed."""
+        if self.delimiter != ";":
+            return []
+        return [f"{self.title}: columns are separated by semicolons."]
+
+    @staticmethod
+    def open(path: Path) -> CsvFile:
+        """Read the header. A `.tsv` has tabs; else whichever of comma and semicolon the header has more of."""
+        with reading(path, ADVICE), _long_cells(), path.open("rb") as stream:
+            first = next((line for line in _lines(path, stream) if line.strip()), None)
+            if first is None:
+                raise PcnetError(f"{path} is empty; its first line must name the columns.")
+            file = CsvFile(path, (), "\t" if path.suffix.lower() == ".tsv" else max(",;", key=first.count))
+            stream.seek(0)
+            names = next(file._rows(stream))
+            return CsvFile(path, tuple(name.strip() for name in names), file.delimiter)
+
+    def read(self, names: Sequence[str], tell: Callable[[float], None]) -> Table:
+        """The named columns; `tell` hears which share of the file was read."""
+        places = [self.names.index(name) for name in names]
+        seen = [Codes() for _ in names]
+        codes = [array("i") for _ in names]
+        rows = 0
+        with reading(self.path, ADVICE), _long_cells(), self.path.open("rb") as stream:
+            size = max(self.path.stat().st_size, 1)
+            records = self._rows(stream)
+            next(records)
+            while batch := list(islice(records, max(1, _CELLS_AT_ONCE // len(self.names)))):
+                self._check_lengths(batch, rows)
+                columns = list(zip(*batch, strict=True))
+                for place, words, numbers in zip(places, seen, codes, strict=True):
+                    numbers.extend(map(words.__getitem__, map(str.strip, columns[place])))
+                rows += len(batch)
+                tell(stream.tell() / size)
+        coded = [
+            Coded(words.words, np.frombuffer(numbers, dtype=np.int32) if rows else np.empty(0, np.int32))
+            for words, numbers in zip(seen, codes, strict=True)
+        ]
+        return Table(self.title, dict(zip(names, coded, strict=True)), rows, lambda row: f"line {self.line(row)}")
+
+    def line(self, row: int) -> int:
+        """The line on which a row ends; the file is read again, which only a complaint needs."""
+        with _long_cells(), self.path.open("rb") as stream:
+            reader = self._reader(stream)
+            return next(islice((reader.line_num for cells in reader if cells), row + 1, None))
+
+    def _rows(self, stream: BinaryIO) -> Iterator[list[str]]:
+        """The header and all rows; empty lines are none."""
+        reader = self._reader(stream)
+        try:
+            yield from filter(None, reader)
+        except csv.Error as error:
+            raise PcnetError(f"{self.path}, line {reader.line_num}: {error}.") from None
+
+    def _reader(self, stream: BinaryIO) -> Any:
+        return csv.reader(_lines(self.path, stream), delimiter=self.delimiter, strict=True)
+
+    def _check_lengths(self, batch: list[list[str]], before: int) -> None:
+        wrong = next((place for place, cells in enumerate(batch) if len(cells) != len(self.names)), None)
+        if wrong is not None:
+            raise PcnetError(
+                f"{self.title}, line {self.line(before + wrong)}: there are {len(batch[wrong])} cells, "
+                f"but the header names {len(self.names)} columns."
+            )
+
+
+def _lines(path: Path, stream: BinaryIO) -> Iterator[str]:
+    """The lines of a UTF-8 file, with or without a byte order mark."""
+    for number, line in enumerate(stream, 1):
+        try:
+            text = line.decode("utf-8")
+        except UnicodeDecodeError:
+            raise PcnetError(f"{path}, line {number}: this is not UTF-8; save the file with that encoding.") from None
+        if "\0" in text:
+            raise PcnetError(f"{path}, line {number}: there is a zero byte; this is no text table.")
+        yield text.removeprefix("\ufeff") if number == 1 else text
+
+
+@contextmanager
+def _long_cells() -> Iterator[None]:
+    """Cells of any length (a list of numbers is one) while the block runs."""
+    before = csv.field_size_limit(_LONGEST_CELL)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
