@@ -11,6 +11,7 @@ import typer
 import pcnet
 from pcnet.cli import _data
 from pcnet.cli._bench import bench
+from pcnet.cli._compare import compare
 from pcnet.cli._options import Interrupted
 from pcnet.cli._reproduce import reproduce
 from pcnet.cli._train import train
@@ -29,6 +30,7 @@ app = typer.Typer(
 app.command("train")(train)
 app.command("reproduce")(reproduce)
 app.command("tune")(tune)
+app.command("compare")(compare)
 app.command("bench")(bench)
 app.add_typer(_data.app, name="data")
 
