@@ -42,6 +42,8 @@ REFUSED = {
     "unknown dataset": ("reproduce table2 --datasets coar", "Did you mean 'cora'?"),
     "a dataset of another table": ("reproduce table2 --datasets wisconsin", "no dataset 'wisconsin'"),
     "no runs": ("reproduce table2 --runs 0", "--runs must be at least 1, not 0"),
+    "as published elsewhere": ("reproduce table2 --as-published", "the target table3 alone, on the CPU"),
+    "as published and all": ("reproduce all --as-published", "the target table3 alone, on the CPU"),
     "no data": ("reproduce table2 --datasets cora", "named by PCNET_DATA or --data"),
     "no such folder": ("reproduce table2 --datasets cora --data nowhere", "nowhere"),
 }

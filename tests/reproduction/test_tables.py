@@ -135,3 +135,33 @@ def test_the_folder_names_every_cell(tmp_path: Path):
     sweep = TableSweep(tmp_path)
     cells = cells_of(["table1", "table2", "table3", "table4", "eta-half", "no-identity"], [], [])
     assert len({sweep.path(cell) for cell in cells}) == len(cells)
+
+
+def test_what_is_made_as_published_is_a_cell_of_its_own(tmp_path: Path):
+    cells = cells_of(["table3"], ["mixhop", "gcn", "glognn++"], ["texas"], as_published=True)
+    assert {cell.method: cell.as_published for cell in cells} == {"gcn": False, "mixhop": True, "glognn++": True}
+    ours = cells_of(["table3"], ["mixhop", "gcn", "glognn++"], ["texas"])
+    assert not any(cell.as_published for cell in ours)
+    sweep = TableSweep(tmp_path)
+    assert len({sweep.path(cell) for cell in [*cells, *ours]}) == 5
+    wrgat = Cell("table3", "wrgat", "penn94", as_published=True)
+    assert (wrgat.rule.epoch, wrgat.experiment.training.stopping) == ("last", "none")
+
+
+def test_what_is_made_as_published_says_so_everywhere():
+    gcn, mixhop = Cell("table3", "gcn", "texas"), Cell("table3", "mixhop", "texas", as_published=True)
+    records = {cell: record(cell, [77.0 + run for run in range(10)]) for cell in (gcn, mixhop)}
+    records[mixhop]["as_published"] = mixhop.rule.label
+    report = table_report("table3", records, {})
+    assert "chosen by test" in next(cell for cell in report["cells"] if cell["method"] == "mixhop")["as_published"]
+    overview = overview_sheet(report)
+    assert "as published" in overview.title
+    marked = {row[0]: "†" in row[1] for row in overview.rows}
+    assert marked == {"GCN": False, "MixHop": True}
+    assert any(note.startswith("† MixHop: as published: chosen by test") for note in overview.notes)
+    verdicts = {row[0]: row[7] for row in cells_sheet(report).rows}
+    assert verdicts["GCN"] == "above"
+    assert verdicts["MixHop"].startswith("reproduced; as published: chosen by test")
+    plain = table_report("table3", {gcn: records[gcn]}, {})
+    assert not plain["as_published"]
+    assert "†" not in overview_sheet(plain).markdown() + cells_sheet(plain).markdown()

@@ -66,11 +66,19 @@ class Reproduction:
         self.processes = processes if processes is not None else 1 if one else available_threads()
         self.reports: dict[str, Any] = {}
 
-    def tables(self, tables: Sequence[str], methods: Sequence[str], datasets: Sequence[str], *, resume: bool) -> None:
+    def tables(
+        self,
+        tables: Sequence[str],
+        methods: Sequence[str],
+        datasets: Sequence[str],
+        *,
+        resume: bool,
+        as_published: bool = False,
+    ) -> None:
         """Tables of accuracies, of all methods and datasets or of some."""
         if not tables:
             return
-        records, missing = self._compute(cells_of(tables, methods, datasets), resume)
+        records, missing = self._compute(cells_of(tables, methods, datasets, as_published=as_published), resume)
         if not records:
             raise PcnetError(f"No cell could be computed: {next(iter(missing.values()))}.")
         for table in tables:
@@ -78,7 +86,8 @@ class Reproduction:
             gone = {cell: reason for cell, reason in missing.items() if cell.table == table}
             if own:
                 report = {**self.provenance, **table_report(table, own, gone)}
-                self._write(table, report, [overview_sheet, winners_sheet, cells_sheet])
+                name = f"{table}-as-published" if as_published else table
+                self._write(name, report, [overview_sheet, winners_sheet, cells_sheet])
 
     def _compute(self, cells: Sequence[Cell], resume: bool) -> tuple[dict[Cell, Record], dict[Cell, str]]:
         """Records of the cells that can be computed, and why the others cannot."""

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
+from torch import Tensor
 
 from pcnet.data import FIXED, Split, make_split
 from pcnet.errors import PcnetError
 from pcnet.evaluation import Summary, scores, summarise
+from pcnet.experiments._as_published import AsPublished, EpochsInQuestion
 from pcnet.experiments._presets import Experiment
 from pcnet.graph import Graph
 from pcnet.training import Outcome, Reporter, Run, Targets, clear_checkpoint, train
@@ -42,16 +44,28 @@ def run_experiment(
     reporter: Reporter | None = None,
     checkpoint: str | Path | None = None,
     resume: bool = False,
+    as_published: AsPublished | None = None,
 ) -> Result:
-    """Split, train and only then score: training is handed no test label."""
+    """Split, train and only then score: training is handed no test label.
+
+    Scored is the epoch that validation chose, or with `as_published` the one that the method's authors tested.
+    """
     splits = splits_of(graph, experiment)
     runs = [
         Run(experiment.model, experiment.training, Targets.from_split(split), seed)
         for split, seed in zip(splits, experiment.seeds, strict=True)
     ]
+    asked = None if as_published is None else EpochsInQuestion(as_published.epoch, len(runs))
     start = time.perf_counter()
     outcomes = train(
-        graph, runs, threads=threads, device=device, reporter=reporter, checkpoint=checkpoint, resume=resume
+        graph,
+        runs,
+        threads=threads,
+        device=device,
+        reporter=reporter,
+        checkpoint=checkpoint,
+        resume=resume,
+        watch=None if asked is None else asked.watch,
     )
     seconds = time.perf_counter() - start
     for seed, outcome in zip(experiment.seeds, outcomes, strict=True):
@@ -61,14 +75,9 @@ def run_experiment(
             raise PcnetError(
                 f"Training with seed {seed} diverged: no epoch had a finite loss. Lower the learning rates."
             )
-    return Result(
-        experiment,
-        splits,
-        outcomes,
-        _summaries(outcomes, splits, "test"),
-        _summaries(outcomes, splits, "val"),
-        seconds,
-    )
+    logits = [outcome.logits for outcome in outcomes] if asked is None else asked.chosen_by_test(splits)
+    test, val = (_summaries(logits, splits, part) for part in ("test", "val"))
+    return Result(experiment, splits, outcomes, test, val, seconds)
 
 
 def splits_of(graph: Graph, experiment: Experiment) -> list[Split]:
@@ -81,10 +90,7 @@ def splits_of(graph: Graph, experiment: Experiment) -> list[Split]:
     return [make_split(graph, experiment.protocol, number) for number in numbers]
 
 
-def _summaries(outcomes: list[Outcome], splits: list[Split], part: str) -> dict[str, Summary]:
-    each = [
-        scores(outcome.logits, split.labels, getattr(split, part))
-        for outcome, split in zip(outcomes, splits, strict=True)
-    ]
+def _summaries(logits: list[Tensor], splits: list[Split], part: str) -> dict[str, Summary]:
+    each = [scores(own, split.labels, getattr(split, part)) for own, split in zip(logits, splits, strict=True)]
     shared = [metric for metric in each[0] if all(metric in run for run in each)]
     return {metric: summarise([run[metric] for run in each]) for metric in shared}

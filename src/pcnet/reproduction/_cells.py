@@ -11,6 +11,8 @@ from typing import Any
 from pcnet.data import dataset_named
 from pcnet.errors import PcnetError, close_match
 from pcnet.experiments import (
+    AS_PUBLISHED,
+    AsPublished,
     Experiment,
     preset_datasets,
     preset_experiment,
@@ -32,9 +34,16 @@ class Cell:
     table: str
     method: str
     dataset: str
+    #: Whether it is made as its authors made it, not by what validation chooses.
+    as_published: bool = False
 
     def __str__(self) -> str:
-        return f"{self.table} {self.method} {self.dataset}"
+        return f"{self.table} {self.method} {self.dataset}{' as published' if self.as_published else ''}"
+
+    @property
+    def rule(self) -> AsPublished | None:
+        """The authors' own way, where that is wanted."""
+        return AS_PUBLISHED[self.method] if self.as_published else None
 
     @property
     def experiment(self) -> Experiment | None:
@@ -44,7 +53,8 @@ class Cell:
             return replace(whole, preset=self.table, model=replace(whole.model, **ABLATIONS[self.table]))
         if self.dataset not in preset_datasets(self.table, self.method):
             return None
-        return preset_experiment(self.dataset, self.table, self.method)
+        experiment = preset_experiment(self.dataset, self.table, self.method)
+        return experiment if self.rule is None else self.rule.applied(experiment)
 
     @property
     def missing(self) -> str:
@@ -52,15 +62,20 @@ class Cell:
         return "no settings yet"
 
 
-def cells_of(tables: Sequence[str], methods: Sequence[str], datasets: Sequence[str]) -> list[Cell]:
-    """The cells of some tables, of all methods and datasets or of those that are named."""
+def cells_of(
+    tables: Sequence[str], methods: Sequence[str], datasets: Sequence[str], *, as_published: bool = False
+) -> list[Cell]:
+    """The cells of some tables, of all methods and datasets or of those that are named.
+
+    With `as_published`, those of methods whose authors did not test what validation chose are made in their way.
+    """
     known = [published(table) for table in tables]
     chosen_methods = _known("method", [name.lower() for name in methods], [m for each in known for m in each.methods])
     chosen_datasets = _known(
         "dataset", [dataset_named(name).name for name in datasets], [d for each in known for d in each.datasets]
     )
     return [
-        Cell(each.name, method, dataset)
+        Cell(each.name, method, dataset, as_published and method in AS_PUBLISHED)
         for each in known
         for method in each.methods
         for dataset in each.datasets

@@ -35,7 +35,8 @@ class TableSweep:
     provenance: Mapping[str, Any] | None = None
 
     def path(self, cell: Cell) -> Path:
-        return self.folder / cell.table / f"{cell.method}-{cell.dataset}.json"
+        name = f"{cell.method}-{cell.dataset}{'-as-published' if cell.as_published else ''}"
+        return self.folder / cell.table / f"{name}.json"
 
     def experiment(self, cell: Cell) -> Experiment | None:
         """The cell's experiment with as many runs as are wanted, but no more than it has seeds."""
@@ -64,11 +65,13 @@ class TableSweep:
             # What is odd about data and settings is noted in the record.
             warnings.simplefilter("ignore", PcnetWarning)
             graph = _dataset(cell.dataset, self.data)
-            result = run_experiment(graph, experiment, threads=self.threads, device=self.device, reporter=reporter)
+            how: dict[str, Any] = {"threads": self.threads, "device": self.device, "reporter": reporter}
+            result = run_experiment(graph, experiment, **how, as_published=cell.rule)
         record = {
             "table": cell.table,
             "method": cell.method,
             "dataset": cell.dataset,
+            "as_published": None if cell.rule is None else cell.rule.label,
             "fingerprint": fingerprint(experiment),
             "source": experiment.source,
             "rerun": experiment.rerun,

@@ -29,6 +29,8 @@ COLUMNS = (
     "seconds",
     "settings",
 )
+#: Beside a mean that was made as its authors made it, and not by what validation chooses.
+DAGGER = "†"
 #: What stands beside a mean in the overview.
 MARKS = {"reproduced": "", "above": " ↑", "below": " ↓", "not reproducible": " *"}
 
@@ -41,9 +43,11 @@ def table_report(table: str, records: Mapping[Cell, Record], missing: Mapping[Ce
     methods = [method for method in paper.methods if any(cell.method == method for cell in records)]
     datasets = [name for name in paper.datasets if any(cell.dataset == name for cell in records)]
     figures = {method: [paper.cell(method, name) for name in datasets] for method in methods}
+    in_their_way = any(cell.as_published for cell in records)
     return {
         "table": table,
-        "title": paper.title,
+        "title": f"{paper.title}, as published" if in_their_way else paper.title,
+        "as_published": in_their_way,
         "rule": RULE,
         "ci95": "percentile bootstrap interval of the mean over runs, 1000 resamples",
         "datasets": datasets,
@@ -108,6 +112,7 @@ def overview_sheet(report: Mapping[str, Any]) -> Sheet:
         f"Verdicts: {counts or 'none'}. {report['rule']}.",
         "Ours ± the larger half of the 95 % bootstrap interval of the mean over runs; in brackets ours − paper, with ↑ "
         "above, ↓ below, * not reproducible. Ranks, ours and the paper's: mean over these datasets, ties shared.",
+        *_labels(report),
     )
     return Sheet(report["title"], ("method", *datasets, "rank", "paper's"), rows, notes, wrap=True)
 
@@ -120,7 +125,17 @@ def _ordered(report: Mapping[str, Any], places: Mapping[tuple[str, str], Any]) -
 def _overview_text(cell: Mapping[str, Any]) -> str:
     found = cell["verdict"]
     beside = "" if found is None else f" ({found['difference']:+.2f}{MARKS[found['word']]})"
-    return f"{cell['test']['mean']:.2f} ± {cell['half_width']:.2f}{beside}"
+    own_way = DAGGER if cell.get("as_published") else ""
+    return f"{cell['test']['mean']:.2f}{own_way} ± {cell['half_width']:.2f}{beside}"
+
+
+def _labels(report: Mapping[str, Any]) -> list[str]:
+    """A sentence for each way in which numbers of this table were made that is not ours."""
+    by_label: dict[str, list[str]] = {}
+    for cell in report["cells"]:
+        if cell.get("as_published"):
+            by_label.setdefault(cell["as_published"], []).append(method_name(cell["method"]))
+    return [f"{DAGGER} {', '.join(dict.fromkeys(names))}: {label}." for label, names in by_label.items()]
 
 
 def cells_sheet(report: Mapping[str, Any]) -> Sheet:
@@ -138,7 +153,7 @@ def cells_sheet(report: Mapping[str, Any]) -> Sheet:
                 f"[{low:.2f}, {high:.2f}]",
                 str(cell["runs"]),
                 "" if found is None else f"{found['difference']:+.2f}",
-                "" if found is None else found["word"],
+                "; ".join(word for word in (found and found["word"], cell.get("as_published")) if word),
                 "" if cell["rerun"] is None else f"{cell['rerun'][0]:.2f} ± {cell['rerun'][1]:.2f}",
                 f"{cell['seconds']:.1f}",
                 cell["source"],
