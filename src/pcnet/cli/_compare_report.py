@@ -77,7 +77,7 @@ def write_results(out: Path, contest: Contest, value: Mapping[str, Any]) -> None
     """The pictures, compare.md and, last, compare.json."""
     names = {each.method: each.title for each in contest.trained}
     pictures = [out / f"critical-difference.{kind}" for kind in ("svg", "png")]
-    plot_critical_difference(contest.pairs, pictures, names=names, title=_title(contest))
+    plot_critical_difference(contest.pairs, pictures, names=names, title=f"{contest.graph.name}, {value['protocol']}")
     write_text(out / "compare.md", _markdown(contest, value))
     write_json(out / "compare.json", value)
 
@@ -104,7 +104,7 @@ def _row(standing: Standing) -> dict[str, Any]:
 def _markdown(contest: Contest, value: Mapping[str, Any]) -> str:
     rows = [_cells(standing).values() for standing in contest.standings]
     lines = [
-        f"# {_title(contest)}",
+        f"# Methods {headline(contest.graph, value['protocol'], value['runs'])}",
         "",
         contest.sentence,
         "",
@@ -123,10 +123,6 @@ def _markdown(contest: Contest, value: Mapping[str, Any]) -> str:
         "![Average ranks, and bars over methods that cannot be told apart](critical-difference.png)",
     ]
     return "\n".join(lines) + "\n"
-
-
-def _title(contest: Contest) -> str:
-    return f"Methods {headline(contest.graph, contest.trained[0].experiment.protocol, len(contest.splits))}"
 
 
 def _cells(standing: Standing) -> dict[str, str]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from pcnet.data import Split
 from pcnet.evaluation import (
+    LEVEL,
     Comparison,
     CriticalDifference,
     Summary,
@@ -128,14 +129,19 @@ class Contest:
             return f"{lead}, but there is no other to compare it with."
         if self.compared.note:
             return f"{lead}; {self.compared.note}."
-        alike = [each.trained.title for each in others if each.verdict != "worse"]
-        worse = [each.trained.title for each in others if each.verdict == "worse"]
+        worse = [each for each in others if each.verdict == "worse"]
+        alike = [each for each in others if each not in worse]
         parts = [
-            f"{listed(names)} {'are' if len(names) > 1 else 'is'} {words}"
-            for names, words in ((alike, "no different from it"), (worse, "worse"))
-            if names
+            f"{_titles(group)} {'are' if len(group) > 1 else 'is'} {words}"
+            for group, words in ((alike, "no different from it"), (worse, "worse"))
+            if group
         ]
-        return f"{lead}; {listed(parts)} on these splits."
+        sure = [each for each in worse if each.resampled is not None and each.resampled <= LEVEL]
+        known = f"{_titles(sure)} only" if sure else "none"
+        doubt = (
+            "" if sure == worse else f" Where the nodes that splits share are allowed for, worse is sure of {known}."
+        )
+        return f"{lead}; {listed(parts)} on these splits.{doubt}"
 
     @property
     def notes(self) -> list[str]:
@@ -148,9 +154,10 @@ class Contest:
             yield f"There are {different} splits for {len(self.splits)} runs; runs on one split share its luck."
         plain = [each.title for each in self.trained if not each.experiment.source]
         tuned = [f"{each.title} ({each.experiment.source})" for each in self.trained if each.experiment.source]
-        if tuned and plain:
-            yield f"Settings for this graph: {listed(tuned)}; defaults: {listed(plain)}. --defaults treats all alike."
-        elif plain:
+        if tuned:
+            others = f"; defaults: {listed(plain)}. --defaults treats all alike" if plain else ""
+            yield f"Settings for this graph: {listed(tuned)}{others}."
+        else:
             yield "Every method has its defaults, which nobody tuned for this graph; `pcnet tune` may change the order."
         if any(each.method == DEFAULT_METHOD and each.experiment.source for each in self.trained):
             yield "The published settings of PCNet were chosen by its authors by test scores."
@@ -160,4 +167,8 @@ class Contest:
 
 def listed(names: Sequence[str]) -> str:
     """a, b and c."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
+
+
+def _titles(standings: Sequence[Standing]) -> str:
+    return listed([each.trained.title for each in standings])
