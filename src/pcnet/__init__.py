@@ -1,5 +1,7 @@
 """Node classification on graphs of any homophily: PC-Conv, PCNet and the methods they are compared with."""
 
+from typing import TYPE_CHECKING, Any
+
 from pcnet.data import (
     Split,
     csbm,
@@ -17,10 +19,15 @@ from pcnet.polynomial import charlier_matrix, fit_response, identifiability, poi
 from pcnet.propagate import apply_polynomial
 from pcnet.training import Outcome, Run, Targets, TrainingSettings, train
 
+if TYPE_CHECKING:
+    from pcnet.estimator import NodeClassifier, NodeIndexClassifier
+
 __version__ = "0.1.0"
 
 __all__ = [
     "Graph",
+    "NodeClassifier",
+    "NodeIndexClassifier",
     "Operator",
     "Outcome",
     "PCConv",
@@ -48,3 +55,12 @@ __all__ = [
     "save_model",
     "train",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """The estimators are imported when they are first asked for: scikit-learn takes a second to load."""
+    if name in ("NodeClassifier", "NodeIndexClassifier"):
+        import pcnet.estimator
+
+        return getattr(pcnet.estimator, name)
+    raise AttributeError(f"module 'pcnet' has no attribute '{name}'")

@@ -31,6 +31,14 @@ def test_a_planted_temperature_is_found(scale):
         assert reliability(torch.softmax(logits, dim=1), labels).error > 3 * honest.error
 
 
+@pytest.mark.parametrize("right", [True, False])
+def test_a_few_nodes_do_not_make_certain(right):
+    """Ten answers that are all right, or all wrong, allow no temperature near 0, or without bound."""
+    logits = torch.tensor([[2.0, -2.0]]).expand(10, 2)
+    found = temperature(logits, torch.full((10,), 0 if right else 1))
+    assert 0.3 < found < 0.9 if right else 2 < found < 20
+
+
 @given(st.integers(0, 1000), st.integers(1, 60), st.integers(2, 5))
 def test_reliability_is_its_definition(seed, n, classes):
     random = np.random.default_rng(seed)

@@ -13,6 +13,7 @@ from pcnet.cli import _data
 from pcnet.cli._bench import bench
 from pcnet.cli._compare import compare
 from pcnet.cli._options import Interrupted
+from pcnet.cli._predict import predict
 from pcnet.cli._reproduce import reproduce
 from pcnet.cli._train import train
 from pcnet.cli._tune import tune
@@ -28,6 +29,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("train")(train)
+app.command("predict")(predict)
 app.command("reproduce")(reproduce)
 app.command("tune")(tune)
 app.command("compare")(compare)

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from pcnet.data import CATALOGUE, EMBEDDED, dataset_named, load_dataset
+from pcnet.data import CATALOGUE, EMBEDDED, dataset_named, load_dataset, read_graph
 from pcnet.errors import PcnetError, PcnetWarning, close_match
+from pcnet.experiments import Experiment, file_experiment, graph_experiment
 from pcnet.graph import Graph
 
 #: How the names of files that hold a graph end.
 ENDINGS = (".npz", ".graphml", ".csv", ".tsv", ".parquet")
+#: What `read_graph` takes a name for.
+TEXTS = ("nodes", "source", "target", "weight", "id", "label")
 
 GraphArgument = Annotated[
     str | None,
@@ -24,39 +28,80 @@ GraphArgument = Annotated[
         show_default=EMBEDDED,
     ),
 ]
+ReadOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--read",
+        metavar="KEY=VALUE",
+        help="How to read your own graph: nodes, source, target, weight, id, label, drop or directed, "
+        "as in --read label=topic.",
+    ),
+]
 
 
-def graph_at(name: str | None, data: Path | None) -> Graph:
+def graph_at(name: str | None, data: Path | None, read: Sequence[str] | None = None) -> Graph:
     """The graph that `name` means; None is CiteSeer, which is inside the package.
 
     A bare word that names a dataset is that dataset, whatever lies in the working folder: `./texas` is the folder.
+    `read` are `key=value` wishes for `read_graph`.
     """
-    if name is None:
-        return load_dataset(EMBEDDED, data)
-    if _names_dataset(name):
-        if Path(name).exists():
+    if name is None or names_dataset(name):
+        if read:
+            raise PcnetError("--read is for your own files; a named dataset has one way to be read.")
+        if name is not None and Path(name).exists():
             warnings.warn(
                 f"'{name}' is taken as the named dataset; write '.{os.sep}{name}' for what lies here.",
                 PcnetWarning,
                 stacklevel=2,
             )
-        return load_dataset(name, data)
+        return load_dataset(name or EMBEDDED, data)
     if Path(name).exists() or _looks_like_path(name):
-        from pcnet.data import read_graph
-
-        return read_graph(Path(name))
+        return read_graph(Path(name), **reading_wishes(read))
     raise PcnetError(
         f"'{name}' is neither a file or folder here nor a named dataset.{close_match(name, CATALOGUE)} "
         f"Give the path of your graph, or one of {', '.join(CATALOGUE)}."
     )
 
 
-def _names_dataset(name: str) -> bool:
+def names_dataset(name: str | None) -> bool:
+    """Whether a GRAPH argument means a dataset of the catalogue."""
+    if name is None:
+        return True
     try:
         dataset_named(name)
     except PcnetError:
         return False
     return True
+
+
+def own_experiment(graph: Graph, preset: str | None, method: str) -> Experiment:
+    """What a command does with a graph of one's own: a method's defaults, or the settings in a .json file."""
+    if preset is None:
+        return graph_experiment(graph, method)
+    if not preset.endswith(".json"):
+        raise PcnetError(f"{preset} has no settings for your own graph; leave out --preset, or name a .json file.")
+    return file_experiment(preset, graph)
+
+
+def reading_wishes(assignments: Sequence[str] | None) -> dict[str, Any]:
+    """`key=value` assignments as arguments of `read_graph`."""
+    wishes: dict[str, Any] = {}
+    for assignment in assignments or ():
+        key, equals, value = (part.strip() for part in assignment.partition("="))
+        if not equals or not value or key not in (*TEXTS, "drop", "directed"):
+            known = ", ".join((*TEXTS, "drop", "directed"))
+            raise PcnetError(
+                f"--read takes KEY=VALUE with a key of {known}, not '{assignment}'.{close_match(key, TEXTS)}"
+            )
+        if key == "drop":
+            wishes[key] = [*wishes.get(key, []), value]
+        elif key == "directed":
+            if value.lower() not in ("true", "false"):
+                raise PcnetError(f"--read directed must be true or false, not '{value}'.")
+            wishes[key] = value.lower() == "true"
+        else:
+            wishes[key] = value
+    return wishes
 
 
 def _looks_like_path(name: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,14 +11,14 @@ from pcnet._files import write_json
 from pcnet.errors import PcnetError
 from pcnet.experiments import Experiment, Result
 from pcnet.graph import Graph
-from pcnet.nn import FilterNet, save_model
+from pcnet.nn import FilterNet
 from pcnet.report import plot_response
 from pcnet.training import clear_checkpoint
 
 
 @dataclass(frozen=True)
 class RunFolder:
-    """settings.json, splits.json, models/, response.png and, written last, metrics.json.
+    """settings.json, splits.json, models/ and classifier.json, response.png, report.html and, last, metrics.json.
 
     While a training goes on there is only `checkpoint/`, from which it can be resumed.
     """
@@ -61,15 +62,22 @@ class RunFolder:
             if folder.is_dir() and not any(folder.iterdir()):
                 folder.rmdir()
 
-    def write(self, graph: Graph, result: Result, summary: dict[str, Any]) -> None:
-        """Write the results, then drop the checkpoint."""
+    def write(self, graph: Graph, result: Result, summary: dict[str, Any], source: str, read: Sequence[str]) -> None:
+        """Write the results, then drop the checkpoint. `source` and `read` are what the graph was read with."""
+        # Imported here: scikit-learn takes a second to load, and other commands need not wait for it.
+        from pcnet.estimator import Ensemble
+
         experiment = result.experiment
         for stale in self.path.rglob(".*.tmp"):
             # Of a process that was killed while it wrote here.
             stale.unlink()
         write_json(
             self.path / "settings.json",
-            {key: summary[key] for key in ("dataset", "preset", "settings", "versions")},
+            {
+                "graph": source,
+                "read": list(read),
+                **{key: summary[key] for key in ("dataset", "preset", "settings", "versions")},
+            },
         )
         write_json(
             self.path / "splits.json",
@@ -83,8 +91,7 @@ class RunFolder:
                 for split in result.splits
             ],
         )
-        for seed, outcome in zip(experiment.seeds, result.outcomes, strict=True):
-            save_model(outcome.model, experiment.model, self.path / "models" / f"seed-{seed}")
+        Ensemble.of(graph, result.runs, result.outcomes).save(self.path)
         models = [outcome.model for outcome in result.outcomes]
         convs = [model.conv for model in models if isinstance(model, FilterNet) and model.conv is not None]
         if convs:

@@ -1,4 +1,4 @@
-"""`pcnet train`: train a method on a named dataset and say how good it is."""
+"""`pcnet train`: train a method on a named dataset or your own graph and say how good it is."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from pcnet._files import check_target
+from pcnet.cli._graph_argument import GraphArgument, ReadOption, graph_at, names_dataset, own_experiment
 from pcnet.cli._options import (
     DataOption,
     DeviceOption,
@@ -24,16 +25,13 @@ from pcnet.cli._options import (
 from pcnet.cli._progress import training_bar
 from pcnet.cli._run_folder import RunFolder
 from pcnet.cli._versions import versions
-from pcnet.data import load_dataset
 from pcnet.evaluation import Summary
 from pcnet.experiments import DEFAULT_METHOD, Experiment, Result, named_experiment, run_experiment
 from pcnet.graph import Graph
 
 
 def train(
-    dataset: Annotated[
-        str | None, typer.Argument(help="A name from `pcnet data list`.", show_default="citeseer")
-    ] = None,
+    graph_name: GraphArgument = None,
     preset: Annotated[
         str | None,
         typer.Option(metavar="TABLE", help="The paper's settings, table1, table2 or table3; or a .json file of them."),
@@ -55,22 +53,31 @@ def train(
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue the interrupted training in --out.")] = False,
     data: DataOption = None,
+    read: ReadOption = None,
     json_file: JsonOption = None,
 ) -> None:
-    """Train PCNet, or another method of its paper, and compare it with what the paper prints.
+    """Train PCNet, or another method of its paper, on a named dataset or your own graph.
 
-    Without arguments: the CiteSeer graph inside the package, the paper's Table 2 settings, ten runs. The weights of
-    the best validation epoch are kept; test labels are read once, after all training. Settings, split hashes,
-    metrics, models and a picture of the learned filter are written to a run folder.
+    Without arguments: the CiteSeer graph inside the package, the paper's Table 2 settings, ten runs. On your own graph
+    a method has its defaults, and each run splits the labelled nodes anew, unless the file brings splits. The weights
+    of the best validation epoch are kept; test labels are read once, after all training. Settings, split hashes,
+    metrics, models, a picture of the learned filter and report.html are written to a run folder, for
+    `pcnet predict`.
     """
-    experiment = named_experiment(dataset, preset, method)
+    if names_dataset(graph_name):
+        graph = None
+        experiment = named_experiment(graph_name, preset, method)
+    else:
+        graph = graph_at(graph_name, data, read)
+        experiment = own_experiment(graph, preset, method)
     runs = len(experiment.seeds) if runs is None else runs
     experiment = experiment.with_overrides(assignments or []).with_runs(runs, seed)
     experiment.training.check_groups(experiment.model.groups)
     check_device(device)
     if json_file not in (None, "-"):
         check_target(json_file)
-    graph = load_dataset(experiment.dataset, data)
+    if graph is None:
+        graph = graph_at(experiment.dataset, data, read)
     # What is wrong with the model's settings is found out before anything is written.
     experiment.model.build(graph.num_features, graph.num_classes)
     console = Console(stderr=json_file == "-")
@@ -94,7 +101,7 @@ def train(
         folder.discard()
         raise
     summary = summary_of(result)
-    folder.write(graph, result, summary)
+    folder.write(graph, result, summary, graph_name or graph.name, read or [])
     console.print(_table(result))
     for note in (*graph.notes, *result.notes):
         console.print(f"note: {note}", style="dim", highlight=False)

@@ -32,9 +32,11 @@ class Reliability:
 
 
 def temperature(logits: Tensor, labels: Tensor) -> float:
-    """argmin_T −Σ_i log softmax(z_i / T)_{y_i}: one number, so accuracy stays and only confidence changes.
+    """argmin_T −Σ_i log softmax(z_i / T)_{y_i} + ½ (log T)²: one number, so accuracy stays and only confidence changes.
 
-    The loss is convex in 1/T. To be fitted on nodes that did not train, such as those of validation.
+    The second term says that log T is normal before anything is seen: with many nodes it counts for nothing, and a few
+    that happen to be all right do not make the model certain of everything. To be fitted on nodes that did not train,
+    such as those of validation.
     """
     # Imported here: commands that calibrate nothing need not wait for it.
     import scipy.optimize
@@ -46,7 +48,7 @@ def temperature(logits: Tensor, labels: Tensor) -> float:
 
     def loss(log_t: float) -> float:
         scale = float(np.exp(-log_t))
-        return float((torch.logsumexp(z * scale, dim=1) - at_label * scale).mean())
+        return float((torch.logsumexp(z * scale, dim=1) - at_label * scale).sum()) + 0.5 * log_t**2
 
     best = scipy.optimize.minimize_scalar(loss, bounds=(-RANGE, RANGE), method="bounded", options={"xatol": 1e-6})
     return float(np.exp(best.x))

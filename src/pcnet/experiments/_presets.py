@@ -145,14 +145,14 @@ def _entry(method: str, preset: str, dataset: str) -> Entry | None:
     return entry
 
 
-def file_experiment(path: str | Path, dataset: str | None = None) -> Experiment:
+def file_experiment(path: str | Path, dataset: str | Graph | None = None) -> Experiment:
     """An experiment from a .json file with dataset, protocol, seeds, model and training, for its dataset or another.
 
     `pcnet tune` writes such files; what else they say is not read here.
     """
     entry = read_json(path)
     try:
-        name = dataset_named(dataset or entry["dataset"]).name
+        name = dataset.name if isinstance(dataset, Graph) else dataset_named(dataset or entry["dataset"]).name
         kind = method_named(entry.get("method", DEFAULT_METHOD))
         model, training = kind(**entry["model"]), TrainingSettings(**entry["training"])
         experiment = Experiment(name, Path(path).stem, entry["protocol"], tuple(entry["seeds"]), model, training)

@@ -30,6 +30,11 @@ class Result:
     seconds: float
 
     @property
+    def runs(self) -> list[Run]:
+        """What was trained."""
+        return _runs(self.experiment, self.splits)
+
+    @property
     def notes(self) -> list[str]:
         """What the splits have to say, each sentence once."""
         return list(dict.fromkeys(note for split in self.splits for note in split.notes))
@@ -51,10 +56,7 @@ def run_experiment(
     Scored is the epoch that validation chose, or with `as_published` the one that the method's authors tested.
     """
     splits = splits_of(graph, experiment)
-    runs = [
-        Run(experiment.model, experiment.training, Targets.from_split(split), seed)
-        for split, seed in zip(splits, experiment.seeds, strict=True)
-    ]
+    runs = _runs(experiment, splits)
     asked = None if as_published is None else EpochsInQuestion(as_published.epoch, len(runs))
     start = time.perf_counter()
     outcomes = train(
@@ -88,6 +90,13 @@ def splits_of(graph: Graph, experiment: Experiment) -> list[Split]:
     turns = len(graph.fixed_splits) if experiment.protocol == FIXED else 0
     numbers = [seed % turns if turns else seed for seed in experiment.seeds]
     return [make_split(graph, experiment.protocol, number) for number in numbers]
+
+
+def _runs(experiment: Experiment, splits: list[Split]) -> list[Run]:
+    return [
+        Run(experiment.model, experiment.training, Targets.from_split(split), seed)
+        for split, seed in zip(splits, experiment.seeds, strict=True)
+    ]
 
 
 def _summaries(logits: list[Tensor], splits: list[Split], part: str) -> dict[str, Summary]:

@@ -86,6 +86,10 @@ class Graph:
         """What to call the nodes."""
         return np.arange(self.num_nodes) if self.ids is None else self.ids
 
+    def __sklearn_clone__(self) -> Graph:
+        """Clones of an estimator share the graph, which nobody changes."""
+        return self
+
     def as_published(self) -> Graph:
         """The graph with the labels that published protocols use (see `published_y`)."""
         return self if self.published_y is None else replace(self, y=self.published_y, published_y=None)

@@ -1,0 +1,143 @@
+"""`pcnet predict`: what a trained run says about the nodes of a graph."""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import typer
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.table import Table
+
+from pcnet._files import check_target, read_json, write_atomically, write_text
+from pcnet.cli._graph_argument import ReadOption, graph_at, names_dataset, reading_wishes
+from pcnet.cli._options import DataOption, DeviceOption, JsonOption, check_device, emit_json
+from pcnet.data import read_graph
+from pcnet.errors import PcnetError
+from pcnet.graph import Graph
+
+if TYPE_CHECKING:
+    from pcnet.estimator import Ensemble
+
+ENDINGS = (".csv", ".parquet")
+
+
+def predict(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder of `pcnet train`.", show_default=False)],
+    graph_name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[GRAPH]",
+            help="A graph with the same columns: your own file or folder, or a named dataset.",
+            show_default="the graph of the training",
+        ),
+    ] = None,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write, .csv or .parquet.")
+    ] = Path("predictions.csv"),
+    unlabelled: Annotated[bool, typer.Option("--unlabelled", help="Only the nodes that have no label.")] = False,
+    device: DeviceOption = "cpu",
+    data: DataOption = None,
+    read: ReadOption = None,
+    json_file: JsonOption = None,
+) -> None:
+    """Predict the class of every node with the models of a training.
+
+    Probabilities are the mean over the models of the run, each calibrated on its validation nodes. The file has a row
+    for each node: its id, the most probable label, the probability of each class, and the margin between the two most
+    probable ones. Nodes that a model was trained on are predicted too; how good predictions are is in the run's
+    report, which was computed on other nodes.
+    """
+    check_device(device)
+    if output.suffix.lower() not in ENDINGS:
+        raise PcnetError(f"{output} must end in {' or '.join(ENDINGS)}.")
+    for target in (output, None if json_file == "-" else json_file):
+        if target is not None:
+            check_target(target)
+    # Imported here: scikit-learn takes a second to load, and other commands need not wait for it.
+    from pcnet.estimator import Ensemble
+
+    ensemble = Ensemble.load(run)
+    graph = _graph(run, graph_name, ensemble, data, read)
+    probabilities = ensemble.probabilities(graph, device).numpy()
+    rows = np.flatnonzero(graph.y.numpy() < 0) if unlabelled else np.arange(graph.num_nodes)
+    if len(rows) == 0:
+        raise PcnetError("Every node has a label; leave out --unlabelled to predict them all the same.")
+    columns = _columns(graph, ensemble, probabilities, rows)
+    _write(output, columns)
+    console = Console(stderr=json_file == "-")
+    found = Counter(columns["label"])
+    table = Table(box=SIMPLE, title=f"Predicted for {len(rows):,} nodes of {graph.name}", title_justify="left")
+    table.add_column("class")
+    table.add_column("nodes", justify="right")
+    table.add_column("mean probability", justify="right")
+    top, labels = probabilities[rows].max(axis=1), np.array(columns["label"])
+    for name, count in found.most_common():
+        table.add_row(str(name), f"{count:,}", f"{top[labels == name].mean():.2f}")
+    console.print(table)
+    models = f"{len(ensemble.models)} models of {ensemble.settings.method}"
+    console.print(f"{models}; predictions are in {output}", highlight=False, markup=False)
+    emit_json(
+        json_file,
+        {
+            "nodes": len(rows),
+            "models": len(ensemble.models),
+            "method": ensemble.settings.method,
+            "predicted": {str(name): count for name, count in found.items()},
+            "calibration_error": ensemble.calibration_error,
+            "output": str(output),
+        },
+    )
+
+
+def _graph(run: Path, name: str | None, ensemble: Ensemble, data: Path | None, read: list[str] | None) -> Graph:
+    """The graph that was asked for, its columns read as those of the training."""
+    if name is None:
+        trained = read_json(run / "settings.json")
+        try:
+            name, read = trained["graph"], read or trained["read"]
+        except (KeyError, TypeError):
+            raise PcnetError(f"{run} does not say which graph it was trained on; name one.") from None
+    if names_dataset(name):
+        return graph_at(name, data, read)
+    # Features that were computed from the edges are computed again; whether they may be is for the classifier to say.
+    schema = None if ensemble.schema is None or ensemble.schema.structural else ensemble.schema
+    return read_graph(name, **reading_wishes(read), schema=schema, classes=ensemble.classes)
+
+
+def _columns(graph: Graph, ensemble: Ensemble, probabilities: np.ndarray, rows: np.ndarray) -> dict[str, list[Any]]:
+    chosen = probabilities[rows]
+    ordered = np.sort(chosen, axis=1)
+    names = [ensemble.classes[best] for best in chosen.argmax(axis=1)]
+    return {
+        "id": graph.node_names[rows].tolist(),
+        "label": names,
+        **{f"probability_{name}": chosen[:, place].tolist() for place, name in enumerate(ensemble.classes)},
+        "margin": (ordered[:, -1] - ordered[:, -2]).tolist(),
+    }
+
+
+def _write(path: Path, columns: dict[str, list[Any]]) -> None:
+    if path.suffix.lower() == ".csv":
+        import csv
+
+        buffer = io.StringIO(newline="")
+        writer = csv.writer(buffer, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(
+            [f"{value:.6f}" if isinstance(value, float) else value for value in row]
+            for row in zip(*columns.values(), strict=True)
+        )
+        write_text(path, buffer.getvalue())
+        return
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise PcnetError("Parquet needs pyarrow: pip install 'pcnet[io]', or write .csv.") from None
+    table = pyarrow.table(columns)
+    write_atomically(path, lambda target: pyarrow.parquet.write_table(table, target))

@@ -1,0 +1,212 @@
+"""`NodeClassifier`: fit a graph, predict its nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import NotFittedError
+
+from pcnet.errors import PcnetError, close_match
+from pcnet.estimator._ensemble import Ensemble, FilterResponse
+from pcnet.estimator._nodes import draw_validation, node_ids
+from pcnet.experiments import graph_experiment, override
+from pcnet.graph import Graph, Schema
+from pcnet.training import Outcome, Reporter, Run, Targets, train
+
+METRICS = ("loss", "accuracy", "balanced_loss", "balanced_accuracy")
+AUTO = "auto"
+
+
+class _NotFittedError(PcnetError, NotFittedError):
+    """Asked for something before `fit`."""
+
+
+class NodeClassifier(ClassifierMixin, BaseEstimator):
+    """Predicts the classes of the nodes of a graph from those that are known.
+
+        >>> graph = pcnet.load_dataset("citeseer")
+        >>> classifier = pcnet.NodeClassifier().fit(graph, train_mask=nodes)
+        >>> classifier.predict_proba()[:3]
+
+    `model` is a method of the library, or "auto": a few methods that suit the graph are tried and validation accuracy
+    chooses. `settings` changes what `pcnet train --set` can change, as in `{"hidden": 32, "lr.theta": 0.01}`. `runs`
+    models are trained side by side, each with a seed and, unless `fit` is given one, a validation set of its own, a
+    share `val_share` of each class; predictions are the mean of their probabilities, each model's calibrated by a
+    temperature on its validation nodes. `class_weight="balanced"` lets all classes count alike in the training loss;
+    `metric` is what chooses the epoch on validation: loss, accuracy, balanced_loss or balanced_accuracy; the method's
+    own choice by default.
+    """
+
+    def __init__(
+        self,
+        model: str = "pcnet",
+        *,
+        settings: Mapping[str, Any] | None = None,
+        runs: int = 3,
+        val_share: float = 0.2,
+        class_weight: str | None = None,
+        metric: str | None = None,
+        seed: int = 0,
+        threads: int | None = None,
+        device: str = "cpu",
+    ) -> None:
+        self.model = model
+        self.settings = settings
+        self.runs = runs
+        self.val_share = val_share
+        self.class_weight = class_weight
+        self.metric = metric
+        self.seed = seed
+        self.threads = threads
+        self.device = device
+
+    def fit(
+        self,
+        graph: Graph,
+        train_mask: ArrayLike | None = None,
+        val_mask: ArrayLike | None = None,
+        *,
+        reporter: Reporter | None = None,
+    ) -> NodeClassifier:
+        """Train on the nodes of `train_mask` (a mask or ids; all labelled ones by default), validate on `val_mask`."""
+        if not isinstance(graph, Graph):
+            raise PcnetError(
+                f"fit takes a pcnet.Graph, not {type(graph).__name__}; read one with pcnet.read_graph, or use "
+                "NodeIndexClassifier for scikit-learn's tools."
+            )
+        targets = self._targets(graph, train_mask, val_mask)
+        methods = [self.model]
+        runs = {name: [self._run(graph, name, own, self.seed + r) for r, own in enumerate(targets)] for name in methods}
+        flat = [run for own in runs.values() for run in own]
+        outcomes = iter(train(graph, flat, threads=self.threads, device=self.device, reporter=reporter))
+        found = {name: [next(outcomes) for _ in own] for name, own in runs.items()}
+        #: Mean validation accuracy of each method that was tried.
+        self.candidates_ = {name: _validation(own) for name, own in found.items()}
+        self.method_ = max(self.candidates_, key=lambda name: self.candidates_[name])
+        return self._keep(graph, runs[self.method_], found[self.method_])
+
+    def _keep(self, graph: Graph, runs: list[Run], outcomes: list[Outcome]) -> NodeClassifier:
+        if any(outcome.diverged for outcome in outcomes):
+            raise PcnetError("Training diverged: no epoch had a finite loss. Lower the learning rates.")
+        self.ensemble_ = Ensemble.of(graph, runs, outcomes)
+        self.graph_ = graph
+        self.train_nodes_ = torch.cat([node for run in runs for node in (run.targets.train, run.targets.val)]).unique()
+        self.n_iter_ = max(outcome.epochs for outcome in outcomes)
+        return self
+
+    def predict(self, graph: Graph | None = None) -> NDArray[Any]:
+        """The most probable class of every node, by its name."""
+        return self.classes_[self.predict_proba(graph).argmax(axis=1)]
+
+    def predict_proba(self, graph: Graph | None = None) -> NDArray[np.float64]:
+        """The probability of each class, in the order of `classes_`, for every node of the graph or of another one."""
+        ensemble = self._fitted()
+        if graph is None and not hasattr(self, "graph_"):
+            raise PcnetError("A classifier that was loaded has no graph; say which one to predict.")
+        return ensemble.probabilities(self.graph_ if graph is None else graph, self.device).numpy()
+
+    def score(self, graph: Graph | None = None, nodes: ArrayLike | None = None) -> float:
+        """Accuracy on `nodes` (a mask or ids): by default all labelled nodes that `fit` has not seen the labels of."""
+        known = self.graph_ if graph is None else graph
+        labelled = (known.y >= 0).nonzero().flatten()
+        if nodes is not None:
+            chosen = node_ids("nodes", nodes, known)
+        elif known is getattr(self, "graph_", None):
+            chosen = labelled[~torch.isin(labelled, self.train_nodes_)]
+        else:
+            chosen = labelled
+        if len(chosen) == 0:
+            raise PcnetError("There is no labelled node left to score on; name some with nodes=…, or fit on fewer.")
+        names = np.asarray(known.class_names)
+        truth = names[known.y[chosen].numpy()]
+        return float(np.mean(self.predict(known)[chosen.numpy()].astype(str) == truth))
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """Names of the classes."""
+        return np.asarray(self._fitted().classes)
+
+    @property
+    def schema_(self) -> Schema | None:
+        """How the features were made from the owner's columns; for `read_graph(path, schema=…)`."""
+        return self._fitted().schema
+
+    @property
+    def n_features_in_(self) -> int:
+        return self._fitted().models[0].in_channels
+
+    @property
+    def calibration_error_(self) -> float:
+        """Expected calibration error on the validation nodes that the temperatures were fitted on."""
+        return self._fitted().calibration_error
+
+    @property
+    def filter_response_(self) -> FilterResponse | None:
+        """What the learned filter does to each frequency of the graph; None where a method has no one filter."""
+        ensemble = self._fitted()
+        if not hasattr(self, "graph_"):
+            raise PcnetError("A classifier that was loaded has no graph whose eigenvalues the filter acts on; fit one.")
+        return ensemble.response(self.graph_)
+
+    def save(self, path: str | Path) -> None:
+        """Write a folder with classifier.json and the models (safetensors and JSON; never pickle)."""
+        self._fitted().save(path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> NodeClassifier:
+        """A classifier that `save`, or `pcnet train`, has written; it knows no graph until it is given one."""
+        ensemble = Ensemble.load(path)
+        classifier = cls(ensemble.settings.method, runs=len(ensemble.models))
+        classifier.ensemble_, classifier.method_ = ensemble, ensemble.settings.method
+        return classifier
+
+    def _fitted(self) -> Ensemble:
+        if not hasattr(self, "ensemble_"):
+            raise _NotFittedError("This classifier is not fitted yet; call fit(graph) first.")
+        return self.ensemble_
+
+    def _targets(self, graph: Graph, train_mask: ArrayLike | None, val_mask: ArrayLike | None) -> list[Targets]:
+        if isinstance(self.runs, bool) or not isinstance(self.runs, int) or self.runs < 1:
+            raise PcnetError(f"runs must be a whole number of at least 1, not {self.runs!r}.")
+        labelled = (graph.y >= 0).nonzero().flatten()
+        known = labelled if train_mask is None else node_ids("train_mask", train_mask, graph)
+        val = None if val_mask is None else node_ids("val_mask", val_mask, graph)
+        if val is not None:
+            shared = known[torch.isin(known, val)]
+            if train_mask is not None and len(shared):
+                raise PcnetError(f"Node {int(shared[0])} is in train_mask and in val_mask; a node belongs to one.")
+            known = known[~torch.isin(known, val)]
+        if len(graph.y[known].unique()) < 2:
+            raise PcnetError("The training nodes are of fewer than two classes; there is nothing to tell apart.")
+
+        def targets(run: int) -> Targets:
+            own = draw_validation(graph.y, known, self.val_share, self.seed + run) if val is None else val
+            rest = known[~torch.isin(known, own)]
+            return Targets(rest, graph.y[rest], own, graph.y[own], graph.num_classes)
+
+        return [targets(run) for run in range(self.runs)]
+
+    def _run(self, graph: Graph, method: str, targets: Targets, seed: int) -> Run:
+        experiment = graph_experiment(graph, method)
+        changes = [f"{name}={value}" for name, value in (self.settings or {}).items()]
+        model, training = override([experiment.model, experiment.training], changes)
+        if self.metric not in (None, *METRICS):
+            hint = close_match(str(self.metric), METRICS)
+            raise PcnetError(f"metric cannot be '{self.metric}'; choose from {', '.join(METRICS)}.{hint}")
+        select = training.select if self.metric is None else f"val_{self.metric}"
+        training = replace(training, class_weight=self.class_weight or "none", select=select)
+        return Run(model, training, targets, seed)
+
+
+def _validation(outcomes: list[Outcome]) -> float:
+    """Mean over runs of the validation accuracy at the best epoch; −1 where one diverged."""
+    if any(outcome.diverged for outcome in outcomes):
+        return -1.0
+    return float(np.mean([outcome.val_accuracy[outcome.best_epoch] for outcome in outcomes]))
