@@ -84,6 +84,8 @@ def read_npz(path: Path, wishes: Wishes) -> Graph:
     `edge_index` (2 × m) or `edges` (m × 2); optional `x`, `y`, `edge_weight`, `ids`, `classes` (names that y numbers),
     and `train_masks`, `val_masks`, `test_masks` (one row a split).
     """
+    if wishes.columns:
+        raise PcnetError(f"{path} holds arrays, which have no columns: leave out {', '.join(wishes.columns)}.")
     masks = {f"{part}_masks": (f"{part}_masks",) for part in _PARTS}
     arrays: dict[str, NDArray | None] = {}
     # Opened here, because NumPy leaves a damaged archive open.

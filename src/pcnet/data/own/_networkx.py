@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import numbers
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.parsers import expat
@@ -17,7 +18,7 @@ from pcnet.data.own._coded import Coded
 from pcnet.data.own._csv import ADVICE
 from pcnet.data.own._ends import Ends, read_weight
 from pcnet.data.own._labels import read_ids
-from pcnet.data.own._roles import Wishes, node_columns
+from pcnet.data.own._roles import Wishes, check_drop, node_columns
 from pcnet.data.own._table import Table, shortened
 from pcnet.errors import PcnetError
 from pcnet.graph import Graph, Kind, Schema
@@ -47,6 +48,7 @@ def read_networkx(name: str, graph: Any, wishes: Wishes) -> Graph:
     """The same with wishes; nodes are named by themselves."""
     table = _node_table(graph)
     columns = node_columns(table.title, table.names, wishes)
+    check_drop(wishes.drop, [*table.names, "weight"])
     ids, nodes = read_ids(table, columns.id)
     weight = wishes.weight or ("weight" if "weight" not in wishes.drop else None)
     links = list(graph.edges(data=weight, default=None)) if weight else [(*ends, None) for ends in graph.edges()]
@@ -66,9 +68,7 @@ def read_networkx(name: str, graph: Any, wishes: Wishes) -> Graph:
 
 def read_graphml(path: Path, wishes: Wishes) -> Graph:
     """A GraphML file. Document types are refused: they can make a small file a huge one."""
-    from dataclasses import replace
-
-    import networkx
+    import networkx  # slow to import, needed only here
 
     with reading(path, ADVICE):
         _refuse_document_type(path)

@@ -13,7 +13,7 @@ from pcnet.data.own._ends import Ends, names_in, nodes_of, read_weight
 from pcnet.data.own._labels import read_ids
 from pcnet.data.own._networkx import read_graphml
 from pcnet.data.own._parquet import ParquetFile
-from pcnet.data.own._roles import NodeColumns, Wishes, edge_columns, node_columns
+from pcnet.data.own._roles import NodeColumns, Wishes, check_drop, edge_columns, node_columns
 from pcnet.data.own._table import Table
 from pcnet.errors import PcnetError
 from pcnet.graph import Graph, Kind, Schema
@@ -76,10 +76,11 @@ def read_graph(
 
 def _read_tables(name: str, edge_path: Path, node_path: Path | None, wishes: Wishes, progress: bool) -> Graph:
     edge_file = _open(edge_path)
+    node_file = None if node_path is None else _open(node_path)
+    check_drop(wishes.drop, [*edge_file.names, *(node_file.names if node_file else ())])
     ends = edge_columns(edge_file.title, edge_file.names, wishes)
     notes = [*edge_file.notes, *ends.notes]
-    if node_path is not None:
-        node_file = _open(node_path)
+    if node_file is not None:
         columns = node_columns(node_file.title, node_file.names, wishes)
         notes += node_file.notes
         table = _rows(node_file, columns.names, progress)

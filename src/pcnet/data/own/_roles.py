@@ -41,6 +41,11 @@ class Wishes:
     schema: Schema | None = None
     classes: Sequence[str | int] | None = None
 
+    @property
+    def columns(self) -> list[str]:
+        """The wishes that are about columns of a table."""
+        return [name for name in ("source", "target", "weight", "id", "label", "drop", "kinds") if getattr(self, name)]
+
 
 class EdgeColumns(NamedTuple):
     """The columns of an edge table."""
@@ -118,6 +123,13 @@ def node_columns(title: str, names: Sequence[str], wishes: Wishes) -> NodeColumn
         features, unused = [n for n in features if n in wanted], [n for n in features if n not in wanted]
     unnamed = [f"{title}: a column without a name is left out."] if any(name in _UNNAMED for name in names) else []
     return NodeColumns(identity, label, features, [note, *unnamed, *_left(title, unused)])
+
+
+def check_drop(drop: Iterable[str], names: Sequence[str]) -> None:
+    """Refuse to drop what is not there: a misspelt column would stay in, and be learned from."""
+    for name in drop:
+        if name not in names:
+            raise PcnetError(f"There is no column '{name}' to drop.{close_match(name, names)}")
 
 
 def _check_names(title: str, names: Sequence[str]) -> None:

@@ -66,7 +66,7 @@ def _labels(graph: Graph) -> list[str | int | None]:
 
 def _dense_rows(graph: Graph) -> Iterator[NDArray[np.float32]]:
     """Blocks of rows of x with their zeros; what float64 holds in between is exact."""
-    x = graph.x.to_scipy() if isinstance(graph.x, CSR) else graph.x.numpy()
+    x: Any = graph.x.to_scipy() if isinstance(graph.x, CSR) else graph.x.numpy()
     for start in range(0, graph.num_nodes, _ROWS):
         part = x[start : start + _ROWS]
         yield np.asarray(part.toarray() if isinstance(graph.x, CSR) else part, dtype=np.float32)

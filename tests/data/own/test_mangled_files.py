@@ -1,0 +1,129 @@
+"""Thousands of damaged files: each is a valid graph or one sentence, never a traceback."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import networkx
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from pcnet import PcnetError, read_graph
+from pcnet.graph import Graph
+
+NODES = """id,label,age,member,town,about,list
+ada,cat,31,yes,Ashby,likes long walks,"[0.5, 1, 0]"
+ben,dog,4.5,no,Brook,"likes ""cats"", a lot","[0.25, 0, 0]"
+7,,18,yes,Ashby,walks,"[0, 0, 1e-3]"
+dön,cat,,no,,dogs and cats,
+eve,dog,77,1,Brook,long,"[1, 2, 3]"
+"""
+EDGES = "source,target,weight\nada,ben,1\nben,7,0.5\n7,dön,2\ndön,eve,1\neve,ada,1\n"
+CODES = ("utf-16", "latin-1", "cp500")
+CUTTINGS = (b"", b"\n", b",", b'"', b"\0", b"\xff\xfe", b"nan", b"inf", b"-1", b"1e400", b"9" * 30, b"[", b";", b"\r")
+
+
+def mangle(random: np.random.Generator, data: bytes) -> bytes:
+    """One to three of: bytes flipped, a piece cut out, doubled or replaced, the end lost, columns dropped, recoded."""
+    for _ in range(random.integers(1, 4)):
+        start, stop = np.sort(random.integers(0, len(data) + 1, size=2)).tolist()
+        stop = min(stop, start + int(random.integers(1, 40)))
+        lines = data.split(b"\n")
+        row = int(random.integers(len(lines)))
+        match random.integers(8):
+            case 0:
+                flipped = bytearray(data)
+                for place in random.integers(0, max(len(data), 1), size=3 if data else 0):
+                    flipped[place] ^= 1 << int(random.integers(8))
+                data = bytes(flipped)
+            case 1:
+                data = data[:start]
+            case 2:
+                data = data[:start] + data[stop:]
+            case 3:
+                data = data[:stop] + data[start:]
+            case 4:
+                data = data[:start] + CUTTINGS[random.integers(len(CUTTINGS))] + data[stop:]
+            case 5:
+                data = b"\n".join(lines[:row] + lines[row + 1 :])
+            case 6:
+                data = b"\n".join(line.partition(b",")[2] for line in lines)
+            case 7:
+                data = data.decode("utf-8", "ignore").encode(CODES[random.integers(3)], "replace")
+    return data
+
+
+def arrays(path: Path) -> None:
+    names = np.array(["ada", "ben", "cleo", "dan"])
+    masks = np.eye(4, dtype=bool)
+    contents = {"x": np.eye(4)[:, :3], "y": np.array([0, 1, -1, 1]), "edges": np.array([[0, 1], [1, 2], [2, 3]])}
+    splits = {"train_masks": masks[:1], "val_masks": masks[1:2], "test_masks": masks[3:]}
+    np.savez(path, **contents, **splits, ids=names, classes=names[:2], edge_weight=np.ones(3))
+
+
+def graphml(path: Path) -> None:
+    graph = networkx.path_graph(4)
+    networkx.set_node_attributes(graph, {0: "cat", 1: "dog", 3: "cat"}, "label")
+    networkx.set_node_attributes(graph, {node: node / 2 for node in graph}, "size")
+    networkx.set_edge_attributes(graph, 2.0, "weight")
+    networkx.write_graphml(graph, path)
+
+
+def parquet(path: Path) -> None:
+    table = {"id": ["ada", "ben", "cleo"], "label": ["x", "y", None], "age": [1.5, None, 3.0], "kind": ["p", "q", "p"]}
+    pa.parquet.write_table(pa.table({**table, "list": [[1.0, 0.0], [0.5, 2.0], None]}), path)
+
+
+def check(read: Callable[[], Graph]) -> bool:
+    """Whether a graph came out; a `PcnetError` must be one line, anything else fails the test."""
+    try:
+        graph = read()
+    except PcnetError as error:
+        sentence = str(error)
+    else:
+        sentence = ""
+    if sentence:
+        assert len(sentence.splitlines()) == 1, sentence
+        return False
+    assert len(graph.y) == graph.num_nodes == len(graph.node_names)
+    return True
+
+
+@pytest.mark.parametrize("victim", ["nodes", "edges"])
+def test_text_tables(victim, tmp_path):
+    contents = {"nodes": NODES.encode(), "edges": EDGES.encode()}
+    random = np.random.default_rng(6)
+    for stem, content in contents.items():
+        (tmp_path / f"{stem}.csv").write_bytes(content)
+    assert check(lambda: read_graph(tmp_path))
+    survivors = 0
+    for _ in range(1_500):
+        (tmp_path / f"{victim}.csv").write_bytes(mangle(random, contents[victim]))
+        survivors += check(lambda: read_graph(tmp_path))
+    # Damage that is still a table is there as well: both ways out were taken.
+    assert 20 < survivors < 1_000
+
+
+@pytest.mark.parametrize(("write", "suffix"), [(arrays, ".npz"), (graphml, ".graphml")])
+def test_files_that_hold_everything(write, suffix, tmp_path):
+    path = tmp_path / f"graph{suffix}"
+    write(path)
+    whole, random = path.read_bytes(), np.random.default_rng(6)
+    assert check(lambda: read_graph(path))
+    for _ in range(700):
+        path.write_bytes(mangle(random, whole))
+        check(lambda: read_graph(path))
+
+
+def test_parquet(tmp_path):
+    (tmp_path / "edges.csv").write_text("source,target\nada,ben\nben,cleo\n")
+    path = tmp_path / "nodes.parquet"
+    parquet(path)
+    whole, random = path.read_bytes(), np.random.default_rng(6)
+    assert check(lambda: read_graph(tmp_path))
+    for _ in range(700):
+        path.write_bytes(mangle(random, whole))
+        check(lambda: read_graph(tmp_path))
