@@ -49,10 +49,11 @@ def test_json_file_and_folder(pcnet, place):
     folder = place / "here"
     names = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
     models = [f"models/seed-{seed}.{kind}" for seed in (0, 1) for kind in ("json", "safetensors")]
-    assert names == ["metrics.json", *models, "response.png", "settings.json", "splits.json"]
+    assert names == ["classifier.json", "metrics.json", *models, "response.png", "settings.json", "splits.json"]
 
     settings = json.loads((folder / "settings.json").read_text())
-    assert settings == {key: summary[key] for key in ("dataset", "preset", "settings", "versions")}
+    trained = {key: summary[key] for key in ("dataset", "preset", "settings", "versions")}
+    assert settings == {"graph": "citeseer", "read": [], **trained}
     graph = load_embedded()
     splits = [make_split(graph, "random-60-20-20", seed) for seed in (0, 1)]
     kept = json.loads((folder / "splits.json").read_text())

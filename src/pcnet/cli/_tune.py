@@ -12,6 +12,7 @@ from rich.console import Console
 
 from pcnet._files import check_target
 from pcnet.cli._chosen_settings import write_chosen
+from pcnet.cli._graph_argument import ReadOption, graph_at, names_dataset, own_experiment
 from pcnet.cli._options import (
     DataOption,
     DeviceOption,
@@ -45,7 +46,11 @@ from pcnet.tuning import tune as run_search
 def tune(
     dataset: Annotated[
         str,
-        typer.Argument(help="A name from `pcnet data list`; or table1, table2, table3 or all: every dataset there."),
+        typer.Argument(
+            metavar="GRAPH",
+            help="A name from `pcnet data list`, or your own file or folder; or table1, table2, table3 or all: every "
+            "dataset there.",
+        ),
     ],
     trials: Annotated[int, typer.Option(help="Number of settings that are tried.")] = 100,
     preset: Annotated[
@@ -91,6 +96,7 @@ def tune(
     threads: ThreadsOption = None,
     device: DeviceOption = "cpu",
     data: DataOption = None,
+    read: ReadOption = None,
     json_file: JsonOption = None,
 ) -> None:
     """Search a method's settings and choose by mean validation accuracy.
@@ -107,7 +113,13 @@ def tune(
     console = Console(stderr=json_file == "-")
 
     def search(dataset: str, preset: str | None, store: Path | None) -> Tuned:
-        published = _base(dataset, preset, protocol, method)
+        graph = graph_at(dataset, data, read)
+        if names_dataset(dataset):
+            published = _base(dataset, preset, protocol, method)
+        elif preset is not None and protocol is not None:
+            raise PcnetError("Your own graph is split by --protocol or as the file --preset says; leave one out.")
+        else:
+            published = own_experiment(graph, preset, method, protocol)
         count = len(published.seeds) if runs is None else runs
         experiment = published.with_overrides(assignments or []).with_runs(count, None)
         axes = _space(space, method).fixing(assignments or [], experiment.model)
@@ -122,7 +134,6 @@ def tune(
             leak,
             published if published.preset in preset_names() and published.source else None,
         )
-        graph = load_dataset(dataset, data)
         experiment.model.build(graph.num_features, graph.num_classes)
         folder = store or Path("runs") / f"tune-{experiment.dataset}-{_name(published, preset)}"
         provenance = {
@@ -140,7 +151,7 @@ def tune(
                 )
         except KeyboardInterrupt:
             raise Interrupted(f"Interrupted; the same command continues the search in {folder}.") from None
-        show(console, tuned, folder)
+        show(console, tuned, folder, dataset)
         for note in (*graph.notes, *tuned.best["notes"]):
             console.print(f"note: {note}", style="dim", highlight=False)
         return tuned

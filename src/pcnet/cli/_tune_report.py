@@ -65,7 +65,7 @@ def headline(graph: Graph, tuning: Tuning) -> str:
     )
 
 
-def show(console: Console, tuned: Tuned, folder: Path) -> None:
+def show(console: Console, tuned: Tuned, folder: Path, graph: str) -> None:
     """The best trials, the choice, its score, and what to do with it."""
     best = tuned.best
     search = best["search"]
@@ -82,7 +82,7 @@ def show(console: Console, tuned: Tuned, folder: Path) -> None:
     rate = search["runs"] / search["seconds"] if search["seconds"] else 0.0
     console.print(
         f"{search['runs']:,} runs{saved} in {search['seconds']:.1f} s of training ({rate:.1f} runs a second); "
-        f"`pcnet train {best['dataset']} --preset {folder / 'best.json'}` trains the chosen setting.",
+        f"`pcnet train {graph} --preset {folder / 'best.json'}` trains the chosen setting.",
         highlight=False,
     )
 
