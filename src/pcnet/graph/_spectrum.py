@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import scipy.linalg
 import scipy.sparse
@@ -10,6 +12,8 @@ from numpy.typing import NDArray
 
 #: Below this size all eigenvalues are cheaper than a Lanczos iteration.
 DENSE_LIMIT = 64
+#: Random signs of a density, over all vectors.
+PROBE_SIGNS = 2**22
 
 
 def spectral_interval(matrix: scipy.sparse.csr_matrix) -> tuple[float, float]:
@@ -49,11 +53,13 @@ def spectral_density(
     at: NDArray[np.float64],
     *,
     moments: int = 120,
+    signals: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
     """Density of the eigenvalues of a symmetric matrix at the points `at`, by the kernel polynomial method.
 
     ρ(y) = (w_0 + 2 Σ_m w_m μ_m T_m(y)) / (π √(1−y²)), y the point scaled from the interval to [−1, 1], μ_m the mean of
-    zᵀT_m(S)z over random sign vectors z, w_m Jackson's weights, which keep the series from ringing.
+    zᵀT_m(S)z / zᵀz over random sign vectors z, w_m Jackson's weights, which keep the series from ringing. With
+    `signals`, columns that take the place of z, it is how their energy lies over the eigenvalues.
     """
     low, high = interval
     centre, half = (high + low) / 2, max((high - low) / 2, 1e-12)
@@ -63,13 +69,11 @@ def spectral_density(
     def scaled(x: NDArray[np.float64]) -> NDArray[np.float64]:
         return (matrix @ x - centre * x) / half
 
-    probes = np.random.default_rng(0).choice([-1.0, 1.0], size=(matrix.shape[0], 16))
-    mu = np.empty(moments)
-    previous, current = probes, scaled(probes)
-    mu[0], mu[1] = 1.0, np.mean(probes * current)
-    for m in range(2, moments):
-        previous, current = current, 2 * scaled(current) - previous
-        mu[m] = np.mean(probes * current)
+    n = matrix.shape[0]
+    # The error falls with the square root of all drawn signs together: of a large graph, few vectors are enough.
+    vectors = min(16, max(2, PROBE_SIGNS // n))
+    z = np.random.default_rng(0).choice([-1.0, 1.0], size=(n, vectors)) if signals is None else signals
+    mu = _moments(scaled, z, moments)
     order = np.arange(moments)
     q = np.pi / (moments + 1)
     jackson = ((moments - order + 1) * np.cos(q * order) + np.sin(q * order) / np.tan(q)) / (moments + 1)
@@ -77,3 +81,18 @@ def spectral_density(
     terms = np.cos(np.outer(np.arccos(y), order)) * jackson * mu
     series = 2 * terms.sum(axis=1) - terms[:, 0]
     return np.maximum(series, 0.0) / (np.pi * half * np.sqrt(1 - y**2))
+
+
+def _moments(
+    scaled: Callable[[NDArray[np.float64]], NDArray[np.float64]], z: NDArray[np.float64], count: int
+) -> NDArray[np.float64]:
+    """μ_m = zᵀT_m z / zᵀz for m < count, from half as many products: T_2m = 2 T_m² − 1, T_2m+1 = 2 T_m+1 T_m − T_1."""
+    energy = float(np.sum(z * z))
+    previous, current = z, scaled(z)
+    mu = np.empty(max(2, count + count % 2))
+    mu[0], mu[1] = 1.0, np.sum(z * current) / energy
+    for m in range(1, len(mu) // 2):
+        mu[2 * m] = 2 * np.sum(current * current) / energy - 1.0
+        previous, current = current, 2 * scaled(current) - previous
+        mu[2 * m + 1] = 2 * np.sum(previous * current) / energy - mu[1]
+    return mu[:count]

@@ -1,0 +1,84 @@
+"""What may mislead in a graph, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pcnet.inspection._classes import Classes
+from pcnet.inspection._features import Features
+from pcnet.inspection._links import Links
+
+#: A class is rare when another has so many times its labels, and few labels are fewer than this for each class.
+UNBALANCED, FEW = 10, 20
+#: A class with fewer labels has next to no test nodes.
+TINY = 10
+
+
+def warnings_of(links: Links, classes: Classes, features: Features) -> list[str]:
+    """What may mislead, in sentences."""
+    return [*_on_labels(classes), *_on_links(links), *_on_features(links, features)]
+
+
+def _on_labels(classes: Classes) -> list[str]:
+    if classes.labelled == 0 or classes.majority_share is None:
+        return ["No node has a label; nothing can be trained before some have."]
+    found = []
+    present = [(count, name) for count, name in zip(classes.counts, classes.names, strict=True) if count]
+    small = [name for count, name in present if count < TINY]
+    if len(present) < 2:
+        found.append(f"All labelled nodes are of the class '{classes.majority}'; there is nothing to tell apart.")
+    elif classes.majority_share >= 0.8 or max(present)[0] >= UNBALANCED * min(present)[0]:
+        found.append(
+            f"The classes are unbalanced: '{classes.majority}' has {classes.majority_share:.0%} of the labels, "
+            f"'{min(present)[1]}' {min(present)[0]:,} of {classes.labelled:,}. Look at macro-F1 beside accuracy, and "
+            "try balanced class weights."
+        )
+    if small and len(present) > 1:
+        what = f"{'classes' if len(small) > 1 else 'class'} {_listed(small)}"
+        found.append(f"Fewer than ten labels in the {what}: scores there are accidents.")
+    if classes.labelled < FEW * len(present):
+        found.append(
+            f"{classes.labelled:,} labels for {len(present)} classes are few: expect wide intervals, and label more "
+            "nodes before you tune anything."
+        )
+    return found
+
+
+def _on_links(links: Links) -> list[str]:
+    found = []
+    if links.edges == 0:
+        return ["There are no links: this is a table, not a graph."]
+    if links.isolated:
+        found.append(
+            f"{links.isolated:,} of {links.nodes:,} nodes have no links ({links.isolated / links.nodes:.1%}); only "
+            "their features can say anything about them."
+        )
+    if links.duplicates:
+        found.append(f"{links.duplicates:,} edges are listed more than once; without weights, each counts once.")
+    if links.reciprocal is not None and links.reciprocal < 1:
+        found.append(
+            f"The edges have a direction ({links.reciprocal:.0%} are listed both ways); most methods here use every "
+            "edge in both."
+        )
+    return found
+
+
+def _on_features(links: Links, features: Features) -> list[str]:
+    found = []
+    if features.structural:
+        found.append("The features were computed from the links, since the nodes have none of their own.")
+    elif features.constant:
+        named = f" ({_listed(features.constant_names)})" if features.constant_names else ""
+        found.append(
+            f"{features.constant:,} of {features.count:,} features are the same for all nodes{named}: drop them."
+        )
+    if features.empty:
+        found.append(
+            f"{features.empty:,} of {links.nodes:,} nodes have no features but zeros; only links speak for them."
+        )
+    return found
+
+
+def _listed(names: Sequence[str], most: int = 5) -> str:
+    shown = ", ".join(f"'{name}'" for name in names[:most])
+    return shown + (f" and {len(names) - most} more" if len(names) > most else "")
