@@ -9,7 +9,14 @@ from typing import Any
 import pytest
 
 from pcnet._files import parse_toml
-from pcnet.experiments import default_experiment, method_file, method_files, preset_datasets, preset_experiment
+from pcnet.experiments import (
+    default_experiment,
+    method_file,
+    method_files,
+    method_name,
+    preset_datasets,
+    preset_experiment,
+)
 from pcnet.tuning import Space
 
 SIX = {"cora", "citeseer", "pubmed", "texas", "actor", "cornell"}
@@ -62,6 +69,7 @@ def test_jacobiconv():
 @pytest.mark.parametrize("name", method_files())
 def test_every_grid_is_small_and_every_cell_can_be_built(name):
     file = method_file(name)
+    assert method_name(name)
     assert math.prod(map(len, file.grid.values())) <= 24
     if file.grid:
         Space.from_json(dict(file.grid), name, file.kind)
@@ -114,3 +122,18 @@ def test_what_the_rows_are():
     assert (linear.model.eta, linear.model.hidden) == (0.5, None)
     assert default_experiment("cora", "monomial").model == preset_experiment("cora", "table4", "monomial").model
     assert preset_experiment("texas", "table1", "pcnet-half").model.eta == 0.5
+
+
+def test_rows_of_table_3_have_the_settings_of_the_code_behind_them():
+    """Those of GGCN's repository, for all seven graphs that are at hand."""
+    seven = {*SIX, "wisconsin"}
+    for name in ("mlp", "gcn", "gat", "gcnii", "gprgnn", "ggcn"):
+        assert {*preset_datasets("table3", name)} == seven, name
+        for dataset in seven:
+            training = preset_experiment(dataset, "table3", name).training
+            assert (training.epochs, training.stopping, training.patience) == (1500, "patience", 100)
+            assert training.select == "val_loss"
+    gprgnn = preset_experiment("texas", "table3", "gprgnn")
+    assert (gprgnn.model.alpha, gprgnn.training.lr, gprgnn.training.wd) == (1.0, {"all": 0.05}, {"all": 5e-4})
+    mlp = preset_experiment("pubmed", "table3", "mlp")
+    assert (mlp.model.hidden, mlp.model.drop_in, mlp.training.wd) == (64, 0.3, {"all": 1e-6})
