@@ -6,11 +6,10 @@ import io
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-
 from pcnet._files import write_atomically
-from pcnet.graph import Operator, spectral_density
-from pcnet.nn import PCConv, PolynomialConv
+from pcnet.graph import Operator
+from pcnet.nn import PolynomialConv
+from pcnet.report._learned import learned
 
 BLUE, GREY = "#1f5fa8", "#9aa3ad"
 
@@ -18,19 +17,14 @@ BLUE, GREY = "#1f5fa8", "#9aa3ad"
 def plot_response(convs: Sequence[PolynomialConv], operator: Operator, path: str | Path, *, title: str = "") -> None:
     """g(λ) of each run and their mean on the true interval of the Laplacian, above the density of its eigenvalues.
 
-    The Laplacian is L = I − S, or PC-Conv's L̃ = (p−1)I − S, and then all runs must share p: they are drawn over one
-    axis. Filters with a response for each class are drawn by their mean over the classes.
+    The runs must share their Laplacian (`learned` says which): they are drawn over one axis.
     """
     # Imported here: drawing is the only thing in the package that needs it, and it takes a second to load.
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    low, high = operator.interval
-    s = np.linspace(low, high, 600)
-    lam = convs[0].frequency(s)
-    responses = np.array([conv.response(lam).reshape(-1, len(lam)).mean(axis=0) for conv in convs])
-    density = spectral_density(operator.matrix.to_scipy(), (low, high), s)
-
+    found = learned(convs, operator)
+    lam, responses, density = found.lam, found.responses, found.density
     figure = Figure(figsize=(7.2, 4.6), dpi=150, layout="constrained")
     FigureCanvasAgg(figure)
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=[2.4, 1])
@@ -46,9 +40,7 @@ def plot_response(convs: Sequence[PolynomialConv], operator: Operator, path: str
     below.plot(lam, density, color=BLUE, lw=1)
     below.set_ylabel("density")
     below.set_ylim(bottom=0)
-    first = convs[0]
-    laplacian = f"L̃ = (p−1)I − Ã,  p = {first.filters[0].p:g}" if isinstance(first, PCConv) else "L = I − S"
-    below.set_xlabel(f"eigenvalue of {laplacian}, η = {operator.eta:g}:  smooth ← → rough")
+    below.set_xlabel(f"eigenvalue of {found.laplacian}:  smooth ← → rough")
     for axes in (above, below):
         axes.spines[["top", "right"]].set_visible(False)
     buffer = io.BytesIO()
