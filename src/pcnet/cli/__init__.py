@@ -12,6 +12,7 @@ import pcnet
 from pcnet.cli import _data
 from pcnet.cli._bench import bench
 from pcnet.cli._compare import compare
+from pcnet.cli._inspect import inspect
 from pcnet.cli._options import Interrupted
 from pcnet.cli._predict import predict
 from pcnet.cli._reproduce import reproduce
@@ -33,6 +34,7 @@ app.command("predict")(predict)
 app.command("reproduce")(reproduce)
 app.command("tune")(tune)
 app.command("compare")(compare)
+app.command("inspect")(inspect)
 app.command("bench")(bench)
 app.add_typer(_data.app, name="data")
 

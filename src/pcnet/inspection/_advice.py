@@ -89,13 +89,14 @@ def _on_worth(verdict: Verdict, probe: Probe | None, classes: Classes) -> str:
         )
     if verdict == "graph":
         return (
-            "The links carry the classes: they predict them much better than the features, which add nothing clear. "
-            "Use the graph; do not spend time on these features."
+            "The links carry the classes: they predict them better than the features, which add nothing clear to them "
+            f"({_unclear(probe, 'graph')}). Use the graph; do not spend time on these features."
         )
     if verdict == "features":
         return (
-            "The features carry the classes: the links add nothing clear to them. A model without the graph (mlp) is "
-            "simpler and as good; keep the graph only if another method makes more of it."
+            "The features carry the classes: the links add nothing clear to them "
+            f"({_unclear(probe, 'features')}). A model without the graph (mlp) is simpler; keep the graph only if "
+            "another method makes more of it."
         )
     return (
         "Features and links predict the classes equally well, and together not clearly better. The simplest model "
@@ -108,13 +109,13 @@ def _on_pattern(pattern: Pattern, homophily: Homophily) -> str:
         return ""
     if pattern == "alike":
         return (
-            f"Linked nodes tend to be of one class ({homophily.edge:.0%} of the links; adjusted homophily "
+            f"Linked nodes tend to be of one class ({_percent(homophily.edge)} of the links; adjusted homophily "
             f"{homophily.adjusted:.2f}): the classes are smooth over the graph. Methods that average over neighbours "
             "(low frequencies) suit it, and pcnet finds that out by itself."
         )
     if pattern == "patterned":
         return (
-            f"Only {homophily.edge:.0%} of the links join nodes of one class, but which classes meet follows a "
+            f"Only {_percent(homophily.edge)} of the links join nodes of one class, but which classes meet follows a "
             f"pattern (label informativeness {homophily.label_informativeness:.2f}). Averaging over neighbours (gcn) "
             "blurs that; take methods that can also sharpen differences (high frequencies), such as pcnet."
         )
@@ -123,3 +124,14 @@ def _on_pattern(pattern: Pattern, homophily: Homophily) -> str:
         f"{homophily.label_informativeness:.2f}, adjusted homophily {homophily.adjusted:.2f}). Do not trust methods "
         "that only average over neighbours; always compare with mlp."
     )
+
+
+def _unclear(probe: Probe, alone: str) -> str:
+    """What both are better than one of them, which may be an accident."""
+    together, by_itself = probe.accuracy["both"], probe.accuracy[alone]
+    splits = len(together.per_run)
+    return f"{together.mean - by_itself.mean:+.1f} points, which {splits} splits cannot tell from chance"
+
+
+def _percent(share: float | None) -> str:
+    return "–" if share is None else f"{100 * share:.0f} %"

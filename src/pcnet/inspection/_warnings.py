@@ -29,7 +29,7 @@ def _on_labels(classes: Classes) -> list[str]:
         found.append(f"All labelled nodes are of the class '{classes.majority}'; there is nothing to tell apart.")
     elif classes.majority_share >= 0.8 or max(present)[0] >= UNBALANCED * min(present)[0]:
         found.append(
-            f"The classes are unbalanced: '{classes.majority}' has {classes.majority_share:.0%} of the labels, "
+            f"The classes are unbalanced: '{classes.majority}' has {100 * classes.majority_share:.0f} % of the labels, "
             f"'{min(present)[1]}' {min(present)[0]:,} of {classes.labelled:,}. Look at macro-F1 beside accuracy, and "
             "try balanced class weights."
         )
@@ -50,14 +50,14 @@ def _on_links(links: Links) -> list[str]:
         return ["There are no links: this is a table, not a graph."]
     if links.isolated:
         found.append(
-            f"{links.isolated:,} of {links.nodes:,} nodes have no links ({links.isolated / links.nodes:.1%}); only "
-            "their features can say anything about them."
+            f"Nodes without links: {links.isolated:,} of {links.nodes:,} ({100 * links.isolated / links.nodes:.1f} %); "
+            "only their features can say anything about them."
         )
     if links.duplicates:
-        found.append(f"{links.duplicates:,} edges are listed more than once; without weights, each counts once.")
+        found.append(f"Edges that repeat another: {links.duplicates:,}; without weights, each counts once.")
     if links.reciprocal is not None and links.reciprocal < 1:
         found.append(
-            f"The edges have a direction ({links.reciprocal:.0%} are listed both ways); most methods here use every "
+            f"The edges have a direction ({100 * links.reciprocal:.0f} % are listed both ways); most methods here use every "
             "edge in both."
         )
     return found
@@ -70,11 +70,11 @@ def _on_features(links: Links, features: Features) -> list[str]:
     elif features.constant:
         named = f" ({_listed(features.constant_names)})" if features.constant_names else ""
         found.append(
-            f"{features.constant:,} of {features.count:,} features are the same for all nodes{named}: drop them."
+            f"Features that are the same for all nodes: {features.constant:,} of {features.count:,}{named}; drop them."
         )
     if features.empty:
         found.append(
-            f"{features.empty:,} of {links.nodes:,} nodes have no features but zeros; only links speak for them."
+            f"Nodes whose features are all zero: {features.empty:,} of {links.nodes:,}; only their links speak for them."
         )
     return found
 

@@ -1,0 +1,50 @@
+"""`pcnet inspect`: what a graph is like, and what its links and features are worth."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from pcnet._files import check_target
+from pcnet.cli._graph_argument import GraphArgument, ReadOption, graph_at
+from pcnet.cli._inspect_page import print_page
+from pcnet.cli._options import DataOption, JsonOption, ThreadsOption, emit_json
+from pcnet.cli._progress import ShareBar
+from pcnet.errors import PcnetError
+from pcnet.inspection import inspect_graph
+
+
+def inspect(
+    graph: GraphArgument = None,
+    no_probe: Annotated[bool, typer.Option("--no-probe", help="Measure only; train nothing.")] = False,
+    splits: Annotated[int, typer.Option("--splits", "--runs", help="Splits that the probe is trained on.")] = 5,
+    seed: Annotated[int, typer.Option(help="Seed of the first split.")] = 0,
+    threads: ThreadsOption = None,
+    read: ReadOption = None,
+    data: DataOption = None,
+    json_file: JsonOption = None,
+) -> None:
+    """Look at a graph before you train on it: links, classes, homophily, frequencies, and advice.
+
+    A probe trains three small models on a few splits, one on the features, one on the links and one on both, and says
+    what each is worth beside a guess. It looks at all labels, so its scores are for choosing what to try, not for
+    reporting.
+    """
+    if splits < 2:
+        raise PcnetError(f"--splits must be at least 2, not {splits}: one split alone shows no spread.")
+    if seed < 0:
+        raise PcnetError(f"--seed must be at least 0, not {seed}.")
+    if threads is not None and threads < 1:
+        raise PcnetError(f"threads must be at least 1, not {threads}.")
+    if json_file not in (None, "-"):
+        check_target(json_file)
+    chosen = graph_at(graph, data, read)
+    with ShareBar("inspecting") as progress:
+        found = inspect_graph(
+            chosen, splits=splits, seed=seed, threads=threads, with_probe=not no_probe, reporter=progress
+        )
+    if json_file != "-":
+        print_page(Console(), found, graph)
+    emit_json(json_file, found.as_dict())

@@ -1,0 +1,213 @@
+"""What `pcnet inspect` prints: one page, in words and small bars."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from rich.box import SIMPLE
+from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from pcnet.inspection import Classes, Features, Frequencies, Homophily, Inspection, Links, Probe, Suggestion
+
+MARKS = "▁▂▃▄▅▆▇█"
+EIGHTHS = " ▏▎▍▌▋▊▉"
+WIDTH = 24
+#: Classes beyond are counted, not listed.
+LISTED = 12
+MEASURES = {
+    "edge": "links that join nodes of one class",
+    "node": "the same share, node by node",
+    "class_insensitive": "beyond what the sizes of the classes explain",
+    "adjusted": "0 is chance, 1 is always, below 0 is less than chance",
+    "label_informativeness": "what a neighbour's class tells of a node's own, of 1",
+}
+WAYS = {"features": "features only", "graph": "links only", "both": "features and links"}
+
+
+def print_page(console: Console, found: Inspection, argument: str | None) -> None:
+    """The whole page; `argument` is what the user calls the graph on the command line."""
+    links = found.links
+    head = Text(found.name, style="bold")
+    head.append(
+        f": {links.nodes:,} nodes, {links.edges:,} edges, {found.features.count:,} features, "
+        f"{len(found.classes.names)} classes",
+        style="not bold",
+    )
+    console.print(head)
+    sections: list[tuple[str, RenderableType]] = [
+        ("Links", _links(links)),
+        ("Features", _features(found.features, links.nodes)),
+        (
+            f"Classes ({found.classes.labelled:,} nodes labelled, {found.classes.unlabelled:,} not)",
+            _classes(found.classes),
+        ),
+        ("Homophily, self loops left out", _homophily(found.homophily)),
+        ("Frequencies, smooth to rough", _frequencies(found.frequencies)),
+    ]
+    if found.probe is not None:
+        sections.append(("What predicts the classes? Test accuracy in percent", _probe(found.probe)))
+    sections.append(("Advice", _sentences(found.advice.sentences)))
+    if found.advice.warnings or found.notes:
+        sections.append(("Look out", _sentences((*found.advice.warnings, *found.notes))))
+    sections.append(("Try first", _commands(found.advice.methods, argument)))
+    for title, body in sections:
+        console.print()
+        console.print(Text(title, style="bold cyan"))
+        console.print(Padding(body, (0, 0, 0, 2)))
+
+
+def bar(share: float, width: int = WIDTH) -> str:
+    """`share` of `width` characters, to the eighth of one; what is not zero shows."""
+    eighths = round(8 * width * min(max(share, 0.0), 1.0))
+    eighths = max(eighths, 1) if share > 0 else eighths
+    return "█" * (eighths // 8) + EIGHTHS[eighths % 8].strip()
+
+
+def sparkline(values: Sequence[float]) -> str:
+    """One character for each value, as high as its share of the largest; what is zero is empty."""
+    top = max(values, default=0.0)
+    return "".join(" " if value <= 0 else MARKS[min(len(MARKS) - 1, int(len(MARKS) * value / top))] for value in values)
+
+
+def _grid(*justify: str) -> Table:
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    for side in justify:
+        grid.add_column(justify="right" if side == "right" else "left", no_wrap=side != "wrap")
+    return grid
+
+
+def _links(links: Links) -> Table:
+    grid = _grid("left", "wrap")
+    degrees = links.degrees
+    grid.add_row("degree", f"{degrees.min:,} to {degrees.max:,}, median {degrees.median:g}, mean {degrees.mean:.1f}")
+    grid.add_row("", Text.assemble(sparkline(degrees.histogram), ("  " + _bins(len(degrees.histogram)), "dim")))
+    share = f", the largest with {100 * links.largest_component:.0f} % of the nodes" if links.components > 1 else ""
+    grid.add_row("components", f"{links.components:,}{share}")
+    grid.add_row("isolated", f"{links.isolated:,} of {links.nodes:,} nodes")
+    grid.add_row("self loops", f"{links.self_loops:,}")
+    grid.add_row("duplicates", f"{links.duplicates:,}")
+    if links.reciprocal is not None:
+        grid.add_row(
+            "direction", "none" if links.reciprocal == 1 else f"{100 * links.reciprocal:.0f} % listed both ways"
+        )
+    return grid
+
+
+def _bins(count: int) -> str:
+    """What the places of a histogram of degrees stand for."""
+    names = ["0", "1", *(f"{2**i}–{2 ** (i + 1) - 1}" for i in range(1, count))][:count]
+    return (
+        "nodes with " + (" · ".join(names) if count <= 4 else " · ".join([*names[:4], "…", names[-1]])) + " neighbours"
+    )
+
+
+def _features(features: Features, nodes: int) -> Table:
+    grid = _grid("left", "wrap")
+    where = (
+        "computed from the links"
+        if features.structural
+        else f"{100 * features.density:.3g} % of the values are not zero"
+    )
+    grid.add_row("columns", f"{features.count:,}; {where}")
+    grid.add_row("constant", f"{features.constant:,} of {features.count:,} columns")
+    grid.add_row("empty", f"{features.empty:,} of {nodes:,} nodes")
+    return grid
+
+
+def _classes(classes: Classes) -> RenderableType:
+    if not classes.labelled:
+        return "No node has a label."
+    grid = _grid("left", "right", "right", "left")
+    ordered = sorted(zip(classes.counts, classes.names, strict=True), key=lambda pair: -pair[0])
+    for count, name in ordered[:LISTED]:
+        cut = name if len(name) <= 28 else name[:27] + "…"
+        marks = Text(bar(count / ordered[0][0]), style="blue")
+        grid.add_row(Text(cut), f"{count:,}", f"{100 * count / classes.labelled:.1f} %", marks)
+    if len(ordered) > LISTED:
+        rest = sum(count for count, _ in ordered[LISTED:])
+        grid.add_row(f"{len(ordered) - LISTED} more", f"{rest:,}", f"{100 * rest / classes.labelled:.1f} %", "")
+    return grid
+
+
+def _homophily(homophily: Homophily) -> Table:
+    grid = _grid("left", "right", "left", "wrap")
+    for name, meaning in MEASURES.items():
+        value = getattr(homophily, name)
+        words = name.replace("class_", "class-").replace("_", " ")
+        if value is None:
+            grid.add_row(words, "–", "", Text(homophily.undefined[name], style="dim"))
+        else:
+            marks = Text(bar(value, WIDTH // 2), style="blue")
+            grid.add_row(words, f"{value:.3f}", marks, Text(meaning, style="dim"))
+    return grid
+
+
+def _frequencies(frequencies: Frequencies) -> Table:
+    grid = _grid("left", "left", "left", "wrap")
+
+    def row(name: str, density: np.ndarray, words: str) -> None:
+        # Two neighbouring points for a character.
+        pairs = density[: len(density) // 2 * 2].reshape(-1, 2).max(axis=1)
+        grid.add_row(name, Text(sparkline(pairs.tolist()), style="blue"), Text(words, style="dim"))
+
+    row("graph", frequencies.density, f"mean {frequencies.mean:.2f} of 2")
+    if frequencies.labels is None or frequencies.label_mean is None:
+        grid.add_row("classes", Text(frequencies.undefined, style="dim"))
+        return grid
+    ratio = frequencies.label_mean / frequencies.mean if frequencies.mean > 0 else 1.0
+    verdict = "smoother than chance" if ratio < 0.9 else "rougher than chance" if ratio > 1.1 else "as by chance"
+    row("classes", frequencies.labels, f"mean {frequencies.label_mean:.2f}: {verdict}")
+    return grid
+
+
+def _probe(probe: Probe) -> RenderableType:
+    if probe.skipped:
+        return Text(f"Not tried: {probe.skipped}")
+    table = Table(box=SIMPLE, show_header=True, padding=(0, 2, 0, 0), show_edge=False)
+    table.add_column("")
+    for column in ("mean", "95 % interval", "macro-F1"):
+        table.add_column(column, justify="right")
+    table.add_column("")
+    for way, words in WAYS.items():
+        if way not in probe.accuracy:
+            table.add_row(words, "–", "", "", Text(probe.missing[way], style="dim"))
+            continue
+        summary, low_high = probe.accuracy[way], "[{:.1f}, {:.1f}]".format(*probe.accuracy[way].ci95)
+        marks = Text(bar(summary.mean / 100), style="blue")
+        table.add_row(words, f"{summary.mean:.1f}", Text(low_high), f"{probe.macro_f1[way].mean:.1f}", marks)
+    if probe.guess is not None:
+        marks = Text(bar(probe.guess.mean / 100), style="dim")
+        table.add_row("largest class, always", f"{probe.guess.mean:.1f}", "", "", marks, style="dim")
+    table.caption = (
+        f"{len(next(iter(probe.accuracy.values())).per_run)} splits, 60/20/20 within each class. {probe.note}"
+    )
+    table.caption_justify = "left"
+    return table
+
+
+def _sentences(sentences: Sequence[str]) -> Table:
+    grid = Table.grid(padding=(0, 1, 0, 0))
+    for sentence in sentences:
+        grid.add_row("•", Text(sentence))
+    return grid
+
+
+def _commands(methods: Sequence[Suggestion], argument: str | None) -> Table:
+    grid = _grid("left", "wrap")
+    for each in methods:
+        grid.add_row(Text(" ".join(_command(each, argument))), Text(each.why, style="dim"))
+    return grid
+
+
+def _command(suggestion: Suggestion, argument: str | None) -> Iterator[str]:
+    yield "pcnet train"
+    if argument is not None:
+        yield shlex.quote(argument)
+    if suggestion.method != "pcnet":
+        yield f"--method {suggestion.method}"
+    yield from (f"--set {setting}" for setting in suggestion.settings)
