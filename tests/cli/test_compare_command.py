@@ -135,8 +135,9 @@ def test_too_few_runs_say_so(pcnet, place):
 def test_defaults_for_all(pcnet, place, citeseer):
     """Where PCNet has published settings, `--defaults` treats it as the others."""
     arguments = ("--runs", "1", "--set", "epochs=1", "--methods", "mlp,pcnet", "--json", "r")
-    published = pcnet("compare", *arguments).out
-    assert "Settings for this graph: PCNet" in published
+    published = " ".join(pcnet("compare", *arguments).out.split())
+    assert "Settings for this graph: " in published
+    assert "PCNet (uestclbh/PC-Conv@3307b4f)" in published
     assert "chosen by its authors by test scores" in published
     out = pcnet("compare", *arguments, "--defaults").out
     assert "Every method has its defaults" in out
@@ -154,7 +155,7 @@ def write_folder(folder: Path, graph: Graph) -> None:
         writer.writerows([f"n{u}", f"n{v}"] for u, v in graph.edge_index.t().tolist() if u < v)
     with (folder / "nodes.csv").open("w", newline="") as stream:
         writer = csv.writer(stream)
-        writer.writerow(["id", "label", *(f"f{place}" for place in range(graph.num_features))])
+        writer.writerow(["id", "pet", *(f"f{place}" for place in range(graph.num_features))])
         for node, (label, x) in enumerate(zip(graph.y.tolist(), graph.x.tolist(), strict=True)):
             writer.writerow([f"n{node}", ("cat", "dog")[label], *x])
 
@@ -163,7 +164,7 @@ def test_your_own_graph(pcnet, place):
     """All information is in the links, and against homophily: the perceptron is at chance, PCNet is not."""
     write_folder(place / "pets", csbm(400, -0.9, features=8, average_degree=8, seed=3))
     arguments = ("--methods", "mlp,pcnet", "--runs", "6", "--set", "epochs=100", "--threads", "1")
-    answer = pcnet("compare", "pets", *arguments, "--out", "here", "--json", "r.json")
+    answer = pcnet("compare", "pets", "--read", "label=pet", *arguments, "--out", "here", "--json", "r.json")
     assert answer.code == 0, answer.err
     value = json.loads((place / "r.json").read_text())
     assert (value["protocol"], value["seeds"]) == ("random-60-20-20", list(range(6)))
@@ -211,6 +212,12 @@ def test_on_screens(contest, width):
     assert "there is [not] enough memory for it" in text
     whole = " ".join(text.split())
     assert "PCNet₀.₅-Lin is no different from it and GloGNN++ is worse on these splits." in whole
+    # d = 1, …, 8 has the mean 4.5 and the variance 6.
+    ratio = np.mean([len(split.test) / len(split.train) for split in contest.splits])
+    t = 4.5 / np.sqrt((1 / 8 + ratio) * 6)
+    assert contest.standings[2].resampled == pytest.approx(2 * 2 * scipy.stats.t.sf(t, 7))
+    assert contest.standings[2].resampled > 0.05
+    assert "worse is sure of none." in whole
 
 
 def test_interrupted_leaves_nothing(place, written):
@@ -228,6 +235,7 @@ def test_interrupted_leaves_nothing(place, written):
 REFUSED = {
     "unknown graph": ("compare citseer", "Did you mean 'citeseer'?"),
     "no such path": ("compare ./nowhere", "nowhere"),
+    "read of a named dataset": ("compare --read label=topic", "--read is for your own files"),
     "unknown method": ("compare --methods mlp,pcnett", "There is no method 'pcnett'"),
     "its close match": ("compare --methods mlp,pcnett", "Did you mean 'pcnet'?"),
     "one method": ("compare --methods mlp,MLP", "two methods or more"),
@@ -269,6 +277,8 @@ def test_refused(case, pcnet, place, written):
 
 def test_help(pcnet):
     out = " ".join(pcnet("compare", "--help").out.replace("│", " ").split())
-    options = "--methods --preset --protocol --defaults --runs --set --seed --threads --device --out --data --json"
+    options = (
+        "--methods --preset --protocol --defaults --runs --set --seed --threads --device --out --read --data --json"
+    )
     for word in (*options.split(), "mlp,gcn,pcnet", "test labels choose nothing", "left out and says why"):
         assert word in out

@@ -15,7 +15,7 @@ from rich.markup import escape
 from pcnet._files import check_target
 from pcnet.cli._compare_report import results, show, write_results
 from pcnet.cli._contest import Contest, Trained, headline, listed
-from pcnet.cli._graph_argument import GraphArgument, _names_dataset, graph_at
+from pcnet.cli._graph_argument import GraphArgument, ReadOption, graph_at, names_dataset
 from pcnet.cli._options import (
     DataOption,
     DeviceOption,
@@ -73,6 +73,7 @@ def compare(
         Path | None,
         typer.Option(metavar="DIR", help="Folder for compare.json, compare.md and critical-difference.svg and .png."),
     ] = None,
+    read: ReadOption = None,
     data: DataOption = None,
     json_file: JsonOption = None,
 ) -> None:
@@ -88,10 +89,10 @@ def compare(
     _check_targets(out, json_file)
     if preset is not None:
         _check_preset(preset, graph, protocol, defaults)
-    loaded = graph_at(graph, data)
+    loaded = graph_at(graph, data, read)
 
     def settings(method: str) -> Experiment:
-        if defaults or not _names_dataset(graph or EMBEDDED):
+        if defaults or not names_dataset(graph):
             return graph_experiment(loaded, method, protocol)
         if preset is not None:
             return table_experiment(loaded.name, preset, method)
@@ -175,7 +176,7 @@ def _check_preset(preset: str, graph: str | None, protocol: str | None, defaults
     if preset not in preset_names():
         known = ", ".join(preset_names())
         raise PcnetError(f"There is no preset '{preset}'; choose from {known}.{close_match(preset, preset_names())}")
-    if not _names_dataset(graph or EMBEDDED):
+    if not names_dataset(graph):
         raise PcnetError("--preset is for the paper's datasets; leave it out for a graph of your own.")
     if protocol is not None or defaults:
         other = "--protocol" if protocol is not None else "--defaults"
