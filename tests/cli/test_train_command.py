@@ -49,7 +49,8 @@ def test_json_file_and_folder(pcnet, place):
     folder = place / "here"
     names = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
     models = [f"models/seed-{seed}.{kind}" for seed in (0, 1) for kind in ("json", "safetensors")]
-    assert names == ["classifier.json", "metrics.json", *models, "response.png", "settings.json", "splits.json"]
+    others = ["report.html", "response.png", "settings.json", "splits.json"]
+    assert names == ["classifier.json", "metrics.json", *models, *others]
 
     settings = json.loads((folder / "settings.json").read_text())
     trained = {key: summary[key] for key in ("dataset", "preset", "settings", "versions")}

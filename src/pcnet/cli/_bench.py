@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timezone
@@ -18,7 +16,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from pcnet._files import check_target
 from pcnet.cli._options import DataOption, DeviceOption, JsonOption, check_device, emit_json
-from pcnet.cli._versions import versions
+from pcnet.cli._versions import command_line, versions
 from pcnet.data import EMBEDDED, dataset_named, find, load_dataset
 from pcnet.errors import PcnetError, PcnetWarning, close_match
 from pcnet.experiments import preset_datasets
@@ -87,7 +85,7 @@ def bench(
     if not console.is_terminal:
         console = Console(stderr=json_file == "-", width=120)
     report: dict[str, Any] = {
-        "command": shlex.join(["pcnet", *sys.argv[1:]]),
+        "command": command_line(),
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "machine": room.machine(effort.device),
         "device": str(effort.device),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime, timezone
@@ -16,7 +14,7 @@ from rich.table import Table
 
 from pcnet._files import write_json, write_text
 from pcnet.cli._contest import Contest, Standing, headline
-from pcnet.cli._versions import machine, versions
+from pcnet.cli._versions import command_line, machine, versions
 from pcnet.evaluation import LEVEL, Summary
 from pcnet.report import plot_critical_difference
 
@@ -66,7 +64,7 @@ def results(contest: Contest, device: str) -> dict[str, Any]:
         "pairs": [asdict(pair) for pair in contest.pairs.pairs],
         "groups": [list(group) for group in contest.pairs.groups],
         "notes": [MEANING, *contest.notes],
-        "command": shlex.join(["pcnet", *sys.argv[1:]]),
+        "command": command_line(),
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "machine": machine(device),
         "versions": versions(),

@@ -151,8 +151,8 @@ def _frequencies(frequencies: Frequencies) -> Table:
     grid = _grid("left", "left", "left", "wrap")
 
     def row(name: str, density: np.ndarray, words: str) -> None:
-        # Two neighbouring points for a character.
-        pairs = density[: len(density) // 2 * 2].reshape(-1, 2).max(axis=1)
+        # Two neighbouring points for a character; roots, since one peak would flatten all the rest.
+        pairs = np.sqrt(density[: len(density) // 2 * 2].reshape(-1, 2).max(axis=1))
         grid.add_row(name, Text(sparkline(pairs.tolist()), style="blue"), Text(words, style="dim"))
 
     row("graph", frequencies.density, f"mean {frequencies.mean:.2f} of 2")

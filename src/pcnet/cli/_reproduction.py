@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from rich.text import Text
 from pcnet._files import write_json, write_text
 from pcnet.cli._options import Interrupted, emit_json
 from pcnet.cli._progress import EpochBar, ShareBar
-from pcnet.cli._versions import machine, versions
+from pcnet.cli._versions import command_line, machine, versions
 from pcnet.data import load_dataset
 from pcnet.errors import PcnetError
 from pcnet.propagate import available_threads
@@ -56,7 +55,7 @@ class Reproduction:
         self.out, self.data, self.json_file = out, data, json_file
         self.console = Console(stderr=json_file == "-")
         self.provenance = {
-            "command": "pcnet " + " ".join(sys.argv[1:]),
+            "command": command_line(),
             "date": datetime.date.today().isoformat(),
             "machine": machine(device),
             "versions": versions(),

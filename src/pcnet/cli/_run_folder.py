@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pcnet._files import write_json
+from pcnet.cli._versions import command_line, machine
 from pcnet.errors import PcnetError
 from pcnet.experiments import Experiment, Result
 from pcnet.graph import Graph
 from pcnet.nn import FilterNet
-from pcnet.report import plot_response
+from pcnet.report import plot_response, write_report
 from pcnet.training import clear_checkpoint
 
 
@@ -62,7 +64,9 @@ class RunFolder:
             if folder.is_dir() and not any(folder.iterdir()):
                 folder.rmdir()
 
-    def write(self, graph: Graph, result: Result, summary: dict[str, Any], source: str, read: Sequence[str]) -> None:
+    def write(
+        self, graph: Graph, result: Result, summary: dict[str, Any], source: str, read: Sequence[str], device: str
+    ) -> None:
         """Write the results, then drop the checkpoint. `source` and `read` are what the graph was read with."""
         # Imported here: scikit-learn takes a second to load, and other commands need not wait for it.
         from pcnet.estimator import Ensemble
@@ -97,6 +101,15 @@ class RunFolder:
         if convs:
             title = f"{experiment.title} on {experiment.dataset} ({experiment.preset}), {len(convs)} runs"
             plot_response(convs, experiment.model.operator(graph), self.path / "response.png", title=title)
+        write_report(
+            self.path / "report.html",
+            graph,
+            result,
+            command=command_line(),
+            versions=summary["versions"],
+            machine=machine(device),
+            date=datetime.date.today().isoformat(),
+        )
         metrics = {part: {name: s.as_dict() for name, s in getattr(result, part).items()} for part in ("test", "val")}
         details = {
             **metrics,

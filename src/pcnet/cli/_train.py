@@ -101,7 +101,7 @@ def train(
         folder.discard()
         raise
     summary = summary_of(result)
-    folder.write(graph, result, summary, graph_name or graph.name, read or [])
+    folder.write(graph, result, summary, graph_name or graph.name, read or [], device)
     console.print(_table(result))
     for note in (*graph.notes, *result.notes):
         console.print(f"note: {note}", style="dim", highlight=False)

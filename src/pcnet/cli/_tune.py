@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -25,7 +24,7 @@ from pcnet.cli._options import (
 )
 from pcnet.cli._tune_report import SearchBar, headline, show
 from pcnet.cli._tuned_tables import rich_table, write_tables
-from pcnet.cli._versions import machine, versions
+from pcnet.cli._versions import command_line, machine, versions
 from pcnet.data import load_dataset
 from pcnet.errors import PcnetError
 from pcnet.experiments import (
@@ -137,7 +136,7 @@ def tune(
         experiment.model.build(graph.num_features, graph.num_classes)
         folder = store or Path("runs") / f"tune-{experiment.dataset}-{_name(published, preset)}"
         provenance = {
-            "command": _command(),
+            "command": command_line(),
             "date": datetime.date.today().isoformat(),
             "machine": machine(device),
             "device": device,
@@ -181,13 +180,9 @@ def tune(
         console.print(f"The chosen settings are in {write_chosen(out, method, bests)}.", highlight=False)
         emit_json(json_file, {"cells": bests})
         return
-    rows = write_tables(out, bests, _command())
+    rows = write_tables(out, bests, command_line())
     console.print(rich_table(rows))
     emit_json(json_file, {"cells": rows})
-
-
-def _command() -> str:
-    return "pcnet " + " ".join(sys.argv[1:])
 
 
 def _datasets(table: str, method: str) -> list[str]:

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import os
 import platform
+import shlex
+import sys
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import torch
 
 import pcnet
+
+
+def command_line() -> str:
+    """What was typed, so that it can be typed again."""
+    return shlex.join(["pcnet", *sys.argv[1:]])
 
 
 def versions() -> dict[str, str]:

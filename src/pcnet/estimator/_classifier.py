@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,8 @@ from pcnet.estimator._ensemble import Ensemble, FilterResponse
 from pcnet.estimator._nodes import draw_validation, node_ids
 from pcnet.experiments import graph_experiment, override
 from pcnet.graph import Graph, Schema
+from pcnet.inspection import suggested_methods
+from pcnet.nn import ModelSettings, method_named
 from pcnet.training import Outcome, Reporter, Run, Targets, train
 
 METRICS = ("loss", "accuracy", "balanced_loss", "balanced_accuracy")
@@ -82,8 +84,11 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
                 "NodeIndexClassifier for scikit-learn's tools."
             )
         targets = self._targets(graph, train_mask, val_mask)
-        methods = [self.model]
-        runs = {name: [self._run(graph, name, own, self.seed + r) for r, own in enumerate(targets)] for name in methods}
+        methods = self._candidates(graph, targets) if self.model == AUTO else {self.model: ()}
+        runs = {
+            name: [self._run(graph, name, changes, own, self.seed + r) for r, own in enumerate(targets)]
+            for name, changes in methods.items()
+        }
         flat = [run for own in runs.values() for run in own]
         outcomes = iter(train(graph, flat, threads=self.threads, device=self.device, reporter=reporter))
         found = {name: [next(outcomes) for _ in own] for name, own in runs.items()}
@@ -193,10 +198,19 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
 
         return [targets(run) for run in range(self.runs)]
 
-    def _run(self, graph: Graph, method: str, targets: Targets, seed: int) -> Run:
+    def _candidates(self, graph: Graph, targets: list[Targets]) -> dict[str, tuple[str, ...]]:
+        """Methods that suit the graph, with settings; only labels that may be known are looked at.
+
+        Methods with a weight for each node of one graph are left out: they could not speak about another.
+        """
+        known = torch.cat([targets[0].train, targets[0].val])
+        chosen = {each.method: each.settings for each in suggested_methods(graph, known)}
+        return {name: own for name, own in chosen.items() if method_named(name).for_graph is ModelSettings.for_graph}
+
+    def _run(self, graph: Graph, method: str, suited: Sequence[str], targets: Targets, seed: int) -> Run:
         experiment = graph_experiment(graph, method)
         changes = [f"{name}={value}" for name, value in (self.settings or {}).items()]
-        model, training = override([experiment.model, experiment.training], changes)
+        model, training = override([experiment.model, experiment.training], [*suited, *changes])
         if self.metric not in (None, *METRICS):
             hint = close_match(str(self.metric), METRICS)
             raise PcnetError(f"metric cannot be '{self.metric}'; choose from {', '.join(METRICS)}.{hint}")

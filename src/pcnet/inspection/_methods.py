@@ -53,7 +53,7 @@ def suggestions(pattern: Pattern, features: Features, *, plain: bool = False) ->
     return sorted(chosen, key=lambda each: each.method != "mlp") if plain else chosen
 
 
-def suggested_methods(graph: Graph, known: torch.Tensor | None = None) -> list[str]:
+def suggested_methods(graph: Graph, known: torch.Tensor | None = None) -> list[Suggestion]:
     """Methods to try on a graph, best first, without any training.
 
     `known` are the nodes whose labels may be looked at, all labelled ones by default: leave out those you test on.
@@ -63,4 +63,4 @@ def suggested_methods(graph: Graph, known: torch.Tensor | None = None) -> list[s
         hidden[known] = graph.y[known]
         graph = replace(graph, y=hidden, published_y=None)
     homophily = Homophily.of(graph, Neighbours.of(graph))
-    return [each.method for each in suggestions(pattern_of(homophily), Features.of(graph))]
+    return suggestions(pattern_of(homophily), Features.of(graph))
