@@ -220,6 +220,7 @@ def test_on_screens(contest, width):
     assert "worse is sure of none." in whole
 
 
+@pytest.mark.slow
 def test_interrupted_leaves_nothing(place, written):
     command = [sys.executable, "-m", "pcnet", "compare", "--out", "here", "--json", "r.json", "--set", "stopping=none"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
