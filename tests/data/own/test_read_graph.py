@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import tempfile
 from pathlib import Path
 
@@ -118,6 +119,34 @@ def test_the_operator_does_not_depend_on_the_direction_that_is_kept(edges, weigh
     one, other = (Operator.from_graph(graph, dtype=torch.float64).matrix.to_dense() for graph in (both, listed))
     assert torch.equal(one, other)
     assert both.edge_index.shape == both.edge_index.unique(dim=1).shape
+
+
+words = (
+    st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=8).map(str.strip).filter(bool)
+)
+
+
+def is_a_name(word: str) -> bool:
+    """Neither a number, which labels may be written as in several ways, nor a word for nothing."""
+    return word.lower() not in ("nan", "null") and not any(map(str.isdigit, word))
+
+
+@given(st.data())
+def test_any_words_come_back(data):
+    """Names and labels with commas, quotation marks, newlines and every script, against Python's own dictionaries."""
+    ids = data.draw(st.lists(words, min_size=2, max_size=8, unique=True))
+    known = data.draw(st.lists(words.filter(is_a_name), min_size=2, max_size=4, unique=True))
+    labels = [*known[:2], *data.draw(st.lists(st.sampled_from(known), min_size=len(ids) - 2, max_size=len(ids) - 2))]
+    links = data.draw(st.lists(st.tuples(st.sampled_from(ids), st.sampled_from(ids)), min_size=1, max_size=9))
+    with tempfile.TemporaryDirectory() as folder:
+        for stem, header, rows in (("nodes", ("id", "label"), zip(ids, labels, strict=True)), ("edges", "ab", links)):
+            with (Path(folder) / f"{stem}.csv").open("w", encoding="utf-8", newline="") as stream:
+                csv.writer(stream).writerows([header, *rows])
+        graph = read_graph(folder, directed=True)
+    assert [str(name) for name in graph.ids] == ids
+    assert [graph.class_names[label] for label in graph.y] == labels
+    place = {name: node for node, name in enumerate(ids)}
+    assert graph.edge_index.T.tolist() == [[place[one], place[other]] for one, other in links]
 
 
 def test_columns_are_named_by_the_owner(tables, tmp_path):

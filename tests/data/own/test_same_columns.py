@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from pcnet import PcnetError, read_graph
+from pcnet import PcnetError, graph_from_scipy, read_graph
 from pcnet.graph import CSR, Schema
 
 OLD = "id,label,age,member,town,about\na,x,10,yes,P,red fox\nb,y,30,no,Q,blue fox\nc,x,20,no,P,fox\nd,y,20,no,Q,a red\n"
@@ -63,6 +63,15 @@ def test_one_label_is_enough_to_predict(trained, tables):
         tables(NEW.replace("extra", "label").replace("9", "y"), LINKS), schema=trained.schema, classes=("x", "y")
     )
     assert graph.y.tolist() == [1, 1]
+
+
+def test_arrays_are_no_columns(trained):
+    assert trained.num_features == 8
+    with pytest.raises(PcnetError, match=r"trained with age \(1\), member \(1\), town \(2\), about \(4\)"):
+        graph_from_scipy(np.eye(3), np.ones((3, 8)), schema=trained.schema)
+    arrays = graph_from_scipy(np.eye(3), np.ones((3, 8)))
+    again = graph_from_scipy(np.eye(2), np.ones((2, 8)), schema=arrays.schema)
+    assert again.schema == arrays.schema
 
 
 def test_features_of_other_edges_are_refused(tables):

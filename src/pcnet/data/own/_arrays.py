@@ -14,6 +14,7 @@ from torch import Tensor
 from pcnet.data._reading import reading
 from pcnet.data.own._build import Splits, assemble, check_structural, unlabelled, whole_array
 from pcnet.data.own._coded import Coded
+from pcnet.data.own._columns import listed
 from pcnet.data.own._csv import ADVICE
 from pcnet.data.own._encode import join
 from pcnet.data.own._ends import Ends
@@ -114,7 +115,6 @@ def _graph(name: str, arrays: dict[str, Any], wishes: Wishes, nodes: int | None 
     checked = None if weight is None else torch.from_numpy(weight)
     check_edges(torch.from_numpy(index), nodes, checked)
     ids = arrays.get("ids")
-    notes: list[str] = []
     y, classes = _labels(arrays, nodes, wishes)
     x, schema = _features(arrays.get("x"), nodes, wishes.schema)
     return assemble(
@@ -125,7 +125,7 @@ def _graph(name: str, arrays: dict[str, Any], wishes: Wishes, nodes: int | None 
         y,
         classes,
         wishes,
-        notes,
+        [],
         ids=None if ids is None else read_ids(_column(ids, "ids", nodes), "ids")[0],
         splits=_splits(arrays, nodes),
     )
@@ -144,8 +144,13 @@ def _features(x: Any, nodes: int, schema: Schema | None) -> tuple[Tensor | CSR |
     _numbers(block.data if sparse else block, "x")
     if block.ndim != 2 or block.shape[0] != nodes or not block.shape[1]:
         raise PcnetError(f"The features have shape {block.shape}; give a row for each of {nodes} nodes.")
-    if schema is not None and schema.width != block.shape[1]:
-        raise PcnetError(f"There are {block.shape[1]} features; the classifier was trained with {schema.width}.")
+    if schema is not None and [(column.kind, column.width) for column in schema.columns] != [
+        ("vector", block.shape[1])
+    ]:
+        raise PcnetError(
+            f"The graph has one array of {block.shape[1]} features; the classifier was trained with "
+            f"{listed([f'{column.name} ({column.width})' for column in schema.columns])}."
+        )
     return join([block]), schema or Schema((Column("x", "vector", width=block.shape[1]),))
 
 

@@ -29,10 +29,11 @@ def describe(table: Table, names: Sequence[str], kinds: Mapping[str, Kind], note
     columns, left_out = [], []
     for name in names:
         kind = kinds.get(name) or table.kind(name)
-        if kind is None:
+        column = None if kind is None else _describe(table, name, kind, notes)
+        if column is None or column.width == 0:
             left_out.append(name)
         else:
-            columns.append(_describe(table, name, kind, notes))
+            columns.append(column)
     if columns:
         notes.append(f"Features: {listed([f'{column.name} ({column.kind})' for column in columns])}.")
     scaled = [column.name for column in columns if (column.shift, column.scale) != (0.0, 1.0)]

@@ -21,7 +21,8 @@ _ENDS = (
 )
 _WEIGHTS = ("weight", "weights", "edge_weight", "w")
 _IDS = ("id", "node_id", "nodeid", "node", "name", "key")
-_LABELS = ("label", "labels", "class", "target", "y")
+#: Not y, which is as often a place on a map.
+_LABELS = ("label", "labels", "class", "target")
 #: What pandas calls a row number that it wrote unasked.
 _UNNAMED = ("", "__index_level_0__")
 

@@ -96,7 +96,7 @@ def kind_of_words(coded: Coded) -> Kind | None:
     words = coded.words
     if not words:
         return None
-    if {word.lower() for word in words[:7]} <= TRUE | FALSE and len(words) <= 6:
+    if all(word.lower() in TRUE | FALSE for word in words):
         return "boolean"
     if sum(not math.isnan(_number(word)) for word in words) >= _MEANT_AS_NUMBERS * len(words):
         return "number"

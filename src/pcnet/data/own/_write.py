@@ -35,15 +35,14 @@ def write_graph(graph: Graph, folder: str | Path, *, format: Format = "csv") -> 
     present = [path for stem in ("edges", "nodes") for path in sorted(folder.glob(f"{stem}.*"))]
     if present:
         raise PcnetError(f"{folder} already has {present[0].name}; choose another folder.")
-    # The nodes last: where they are, the edges are too.
-    if format == "csv":
-        write_atomically(
-            edges, lambda path: _write_csv(path, list(_edges(graph)), zip(*_edges(graph).values(), strict=True))
-        )
-        write_atomically(nodes, lambda path: _write_csv(path, ["id", "label", "features"], _node_rows(graph)))
-    else:
-        write_atomically(edges, lambda path: _write_parquet(path, _edges(graph)))
-        write_atomically(nodes, lambda path: _write_parquet(path, _node_columns(graph)))
+    write = _write_csv if format == "csv" else _write_parquet
+    write_atomically(nodes, lambda path: write(path, _nodes(graph, format)))
+    try:
+        write_atomically(edges, lambda path: write(path, _edges(graph)))
+    except BaseException:
+        # Half a graph is none.
+        nodes.unlink()
+        raise
     return edges, nodes
 
 
@@ -59,9 +58,12 @@ def _edges(graph: Graph) -> dict[str, NDArray]:
     return columns if graph.edge_weight is None else {**columns, "weight": weight[once]}
 
 
-def _labels(graph: Graph) -> list[str | int | None]:
-    names = [*(range(graph.num_classes) if graph.classes is None else graph.classes), None]
-    return [names[label] for label in graph.y.tolist()]
+def _nodes(graph: Graph, format: Format) -> dict[str, Any]:
+    """The columns of the table of nodes."""
+    classes = [*(range(graph.num_classes) if graph.classes is None else graph.classes), None]
+    labels = [classes[label] for label in graph.y.tolist()]
+    features = _json_lists(graph) if format == "csv" else _arrow_lists(graph)
+    return {"id": graph.node_names, "label": labels, "features": features}
 
 
 def _dense_rows(graph: Graph) -> Iterator[NDArray[np.float32]]:
@@ -72,26 +74,25 @@ def _dense_rows(graph: Graph) -> Iterator[NDArray[np.float32]]:
         yield np.asarray(part.toarray() if isinstance(graph.x, CSR) else part, dtype=np.float32)
 
 
-def _node_rows(graph: Graph) -> Iterator[tuple[Any, Any, str]]:
-    rows = (row for part in _dense_rows(graph) for row in part)
-    for name, label, row in zip(graph.node_names, _labels(graph), rows, strict=True):
-        # A number of 32 bits is a short number of 64 bits, and JSON writes those exactly; most are zero.
-        yield name, "" if label is None else label, json.dumps([value or 0 for value in row.tolist()])
+def _json_lists(graph: Graph) -> Iterator[str]:
+    """A number of 32 bits is one of 64 bits too, and JSON writes those exactly; most are zero, and short."""
+    for part in _dense_rows(graph):
+        for row in part.tolist():
+            yield json.dumps([value or 0 for value in row])
 
 
-def _node_columns(graph: Graph) -> dict[str, Any]:
+def _arrow_lists(graph: Graph) -> Any:
     pa = arrow()
     values = np.concatenate([part.ravel() for part in _dense_rows(graph)])
     start = np.arange(graph.num_nodes + 1, dtype=np.int64) * graph.num_features
-    features = pa.LargeListArray.from_arrays(pa.array(start), pa.array(values))
-    return {"id": graph.node_names, "label": pa.array(_labels(graph)), "features": features}
+    return pa.LargeListArray.from_arrays(pa.array(start), pa.array(values))
 
 
-def _write_csv(path: Path, names: list[str], rows: Any) -> None:
+def _write_csv(path: Path, columns: dict[str, Any]) -> None:
     with path.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(names)
-        writer.writerows(rows)
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
 
 
 def _write_parquet(path: Path, columns: dict[str, Any]) -> None:
