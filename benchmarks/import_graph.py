@@ -1,0 +1,138 @@
+"""`python -m benchmarks.import_graph`: seconds and memory to read a large graph, each case in a process of its own."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from datetime import datetime, timezone
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.table import Table
+
+import pcnet
+from pcnet._files import write_json
+from pcnet.bench import Others, machine
+from pcnet.cli._versions import versions
+
+#: What the library sets out to do with ten million edges.
+SECONDS, GIBIBYTES = 60.0, 4.0
+IDS = ("integers", "words")
+FORMATS = ("parquet", "csv")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    options = _parse(given)
+    if options.read is not None:
+        print(json.dumps(read(Path(options.read))))
+        return
+    console = Console()
+    report = {
+        "command": shlex.join(["python", "-m", "benchmarks.import_graph", *given]),
+        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "machine": machine(),
+        "versions": {**versions(), "pyarrow": version("pyarrow")},
+        "nodes": options.nodes,
+        "edges": options.edges,
+        "goal": {"seconds": SECONDS, "gibibytes": GIBIBYTES},
+        "cases": [],
+    }
+    table = Table("file", "ids", "MB", "seconds", "GiB at most", "other cores", box=SIMPLE)
+    for kind in options.formats:
+        for ids in IDS:
+            with console.status(f"{kind}, {ids}"):
+                case = measure(kind, ids, options.nodes, options.edges)
+            report["cases"].append(case)
+            figures = (f"{case['megabytes']:.0f}", f"{case['seconds']:.1f}", f"{case['peak_gibibytes']:.2f}")
+            table.add_row(kind, ids, *figures, str(case["other_processes"]))
+    console.print(table)
+    if options.json is not None:
+        write_json(options.json, report)
+
+
+def measure(kind: str, ids: str, nodes: int, edges: int) -> dict[str, Any]:
+    """Write a random graph and read it in a fresh process."""
+    with tempfile.TemporaryDirectory() as folder:
+        generate(Path(folder), kind, ids, nodes, edges)
+        megabytes = sum(path.stat().st_size for path in Path(folder).iterdir()) / 1e6
+        others = Others()
+        command = [sys.executable, "-m", "benchmarks.import_graph", "--read", folder]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        found = json.loads(done.stdout)
+        return {
+            "format": kind,
+            "ids": ids,
+            "megabytes": round(megabytes, 1),
+            **found,
+            "other_processes": others.cores(),
+        }
+
+
+def read(folder: Path) -> dict[str, Any]:
+    """Read a graph and say how long it took; the peak is that of the whole process, Python and torch included."""
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    start = time.perf_counter()
+    graph = pcnet.read_graph(folder)
+    seconds = time.perf_counter() - start
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return {
+        "seconds": round(seconds, 2),
+        "peak_gibibytes": round(peak / 2**20, 3),
+        "gibibytes_before": round(before / 2**20, 3),
+        "graph": {
+            "nodes": graph.num_nodes,
+            "directed_edges": graph.edge_index.shape[1],
+            "features": graph.num_features,
+        },
+    }
+
+
+def generate(folder: Path, kind: str, ids: str, nodes: int, edges: int) -> None:
+    """Random edges, ids in random order, a label and three columns: a number, a category and a boolean."""
+    import pyarrow as pa
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    random = np.random.default_rng(0)
+    numbers = random.permutation(10 * nodes)[:nodes]
+    names = pa.array(numbers if ids == "integers" else [f"user-{number:x}" for number in numbers])
+    ends = {column: names.take(pa.array(random.integers(nodes, size=edges))) for column in ("source", "target")}
+    columns = {
+        "id": names,
+        "label": pa.array(random.choice(["red", "green", "blue"], nodes)),
+        "age": pa.array(random.normal(40, 12, nodes)),
+        "town": pa.array([f"town {place}" for place in random.integers(20, size=nodes)]),
+        "member": pa.array(random.random(nodes) < 0.5),
+    }
+    for stem, content in (("edges", ends), ("nodes", columns)):
+        table = pa.table(content)
+        if kind == "csv":
+            pa.csv.write_csv(table, folder / f"{stem}.csv")
+        else:
+            pa.parquet.write_table(table, folder / f"{stem}.parquet")
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.import_graph", description=__doc__)
+    parser.add_argument("--nodes", type=int, default=1_000_000)
+    parser.add_argument("--edges", type=int, default=10_000_000)
+    parser.add_argument("--formats", nargs="+", choices=FORMATS, default=FORMATS)
+    parser.add_argument("--json", metavar="FILE", help="also write the results there")
+    parser.add_argument("--read", metavar="DIR", help=argparse.SUPPRESS)
+    return parser.parse_args(arguments)
+
+
+if __name__ == "__main__":
+    main()
