@@ -7,10 +7,20 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 BINARY = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+#: Becomes the browser, with two pipes where it looks for them; by way of high numbers, since 3 or 4 may be one of them.
+LAUNCH = """
+import fcntl, os, sys
+pipes = [fcntl.fcntl(int(number), fcntl.F_DUPFD, 10) for number in sys.argv[1:3]]
+for number, pipe in zip((3, 4), pipes):
+    os.dup2(pipe, number)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
 
 
 class Chromium:
@@ -18,21 +28,12 @@ class Chromium:
 
     def __init__(self, profile: Path) -> None:
         (reads, self.into), (self.out, writes) = os.pipe(), os.pipe()
-
-        def connect() -> None:
-            # By way of high numbers: 3 or 4 may be one of the four.
-            high = os.dup(reads) + 100, os.dup(writes) + 200
-            os.dup2(reads, high[0])
-            os.dup2(writes, high[1])
-            os.dup2(high[0], 3)
-            os.dup2(high[1], 4)
-
         assert BINARY is not None
         options = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars")
+        command = [BINARY, *options, f"--user-data-dir={profile}", "--remote-debugging-pipe", "about:blank"]
         self.process = subprocess.Popen(
-            [BINARY, *options, f"--user-data-dir={profile}", "--remote-debugging-pipe", "about:blank"],
-            preexec_fn=connect,
-            pass_fds=(3, 4),
+            [sys.executable, "-c", LAUNCH, str(reads), str(writes), *command],
+            pass_fds=(reads, writes),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )

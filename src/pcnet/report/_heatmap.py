@@ -18,7 +18,7 @@ CELL = 13.0, 56.0
 LETTERS = 5, 18
 TOP, GAP = 34.0, 1.0
 #: From this strength on a cell's number is written in the colour of the page behind.
-STRONG = 0.55
+STRONG = 0.75
 
 
 def heatmap(counts: NDArray[np.int64], names: Sequence[str], *, rows: str, columns: str, label: str) -> Markup:

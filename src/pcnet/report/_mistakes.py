@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pcnet.report._neighbours import Neighbours
-from pcnet.report._tested import Tested
+from pcnet.report._tally import Tally
 
 MOST = 12
 #: Classes of neighbours that are named; the others are added up.
@@ -32,7 +32,7 @@ class Mistake:
 
 
 def confident_mistakes(
-    results: Tested, around: Neighbours, labels: NDArray[np.int64], nodes: NDArray[np.generic], names: Sequence[str]
+    results: Tally, around: Neighbours, labels: NDArray[np.int64], nodes: NDArray[np.generic], names: Sequence[str]
 ) -> list[Mistake]:
     """The nodes with the most probable wrong answers, each node once."""
     first = np.argsort(-results.wrong_probability, kind="stable")[:MOST]

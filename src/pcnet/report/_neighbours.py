@@ -21,7 +21,7 @@ from pcnet.graph import (
     label_informativeness,
     node_homophily,
 )
-from pcnet.report._tested import Tested
+from pcnet.report._tally import Tally
 
 #: Shares of like neighbours are sorted into as many equally wide bins.
 SHARES = 5
@@ -108,7 +108,7 @@ class Bin:
     interval: tuple[float, float]
 
 
-def by_likeness(results: Tested, around: Neighbours) -> list[Bin]:
+def by_likeness(results: Tally, around: Neighbours) -> list[Bin]:
     """Accuracy by the share of neighbours of a node's own class; only nodes with labelled neighbours."""
     edges = np.linspace(0, 100, SHARES + 1).astype(int)
     labels = [f"{low}–{high} %" for low, high in itertools.pairwise(edges)]
@@ -118,14 +118,14 @@ def by_likeness(results: Tested, around: Neighbours) -> list[Bin]:
     return _bins(results, np.where(defined, np.minimum(place, SHARES - 1), -1), labels)
 
 
-def by_degree(results: Tested, around: Neighbours) -> list[Bin]:
+def by_degree(results: Tally, around: Neighbours) -> list[Bin]:
     """Accuracy by the number of neighbours: none, 1, 2, 3–4, 5–8, …"""
     labels = ["0", "1", "2", *(f"{2 ** (k - 1) + 1}–{2**k}" for k in range(2, DOUBLINGS)), f"> {2 ** (DOUBLINGS - 1)}"]
     place = np.ceil(np.log2(np.maximum(around.degree, 1))).astype(np.int64) + 1
     return _bins(results, np.where(around.degree > 0, np.minimum(place, DOUBLINGS + 1), 0), labels)
 
 
-def _bins(results: Tested, place: NDArray[np.int64], labels: Sequence[str]) -> list[Bin]:
+def _bins(results: Tally, place: NDArray[np.int64], labels: Sequence[str]) -> list[Bin]:
     """The tested nodes of each place that has any; −1 is no place.
 
     A node that several runs test is one observation, its mean: runs agree about a node far more than nodes do.

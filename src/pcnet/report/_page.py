@@ -20,7 +20,7 @@ from pcnet.report._learned import learned_filters
 from pcnet.report._mistakes import confident_mistakes
 from pcnet.report._neighbours import by_degree, by_likeness, homophily_measures, neighbours, wilson
 from pcnet.report._passband import describe_response
-from pcnet.report._tested import Tested, class_scores, frequent_confusions, tested
+from pcnet.report._tally import Tally, class_scores, frequent_confusions, tally
 
 
 def write_report(
@@ -38,7 +38,7 @@ def write_report(
     Of the nodes only counts and a handful of mistakes go into the page, so its size does not grow with the graph.
     """
     scored = _as_scored(graph, result)
-    results = tested(result)
+    results = tally(result)
     content = {
         "title": f"{result.experiment.title} on {result.experiment.dataset}",
         "graph": scored,
@@ -72,7 +72,7 @@ def _as_scored(graph: Graph, result: Result) -> Graph:
     return replace(graph, y=result.splits[0].labels, published_y=None, classes=kept)
 
 
-def _scores(result: Result, results: Tested) -> dict[str, Any]:
+def _scores(result: Result, results: Tally) -> dict[str, Any]:
     """Test accuracy and what to hold it against; of a single run the interval is that of a share of its nodes."""
     experiment, accuracy = result.experiment, result.test["accuracy"]
     runs = len(result.outcomes)
@@ -105,7 +105,7 @@ def _majority(labels: np.ndarray) -> float:
     return 100.0 * float(np.bincount(labels).max()) / len(labels)
 
 
-def _classes(graph: Graph, results: Tested) -> dict[str, Any]:
+def _classes(graph: Graph, results: Tally) -> dict[str, Any]:
     names = graph.class_names
     picture = {"rows": "true", "columns": "answer", "label": "Confusion matrix: true classes by answers"}
     return {
@@ -125,7 +125,7 @@ def _spoken(name: str) -> str:
     return f"class {name}" if name.isdecimal() else name
 
 
-def _trust(results: Tested) -> dict[str, Any]:
+def _trust(results: Tally) -> dict[str, Any]:
     before, after = 100 * results.as_trained.error, 100 * results.calibrated.error
     confidence, accuracy, count = (
         np.array(getattr(results.as_trained, name)) for name in ("confidence", "accuracy", "count")
@@ -154,7 +154,7 @@ def _filter(graph: Graph, result: Result) -> dict[str, Any]:
     }
 
 
-def _surroundings(graph: Graph, result: Result, results: Tested) -> dict[str, Any]:
+def _surroundings(graph: Graph, result: Result, results: Tally) -> dict[str, Any]:
     around, names = neighbours(graph), graph.class_names
     overall = 100 * float(results.right.sum() / results.times.sum())
     picture = {"rows": "class", "columns": "neighbours' class", "label": "Class mixing: neighbours' classes by class"}
@@ -202,10 +202,18 @@ def _rendered(content: Mapping[str, Any]) -> str:
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["score"] = lambda value: "–" if value is None else f"{value:.1f}".replace("-", "−")
+    environment.filters["score"] = _figure
     environment.globals["zip"] = zip
     environment.filters["number"] = lambda value: f"{value:,}"
     return environment.from_string(_resource("report.html")).render(content)
+
+
+def _figure(value: float | None, digits: int = 1) -> str:
+    """A number as a table shows it; nothing is –, and zero has no sign."""
+    if value is None:
+        return "–"
+    text = f"{value:.{digits}f}"
+    return text.replace("-", "" if float(text) == 0 else "−")
 
 
 def _resource(name: str) -> str:

@@ -14,19 +14,21 @@ Kind = Literal["identity", "smooth", "rough", "middle", "ends", "nothing"]
 
 #: Differences between thirds below this share of the largest gain are called none.
 MARGIN = 0.2
+#: What differs by no more than this is said with reserve.
+MILD = 0.5
 
 _SAYS: dict[Kind, str] = {
-    "identity": "It is almost the identity: it passes all frequencies alike, so that a node's own features decide "
+    "identity": "is almost the identity: it passes all frequencies alike, so that a node's own features decide "
     "more than its neighbours.",
-    "smooth": "It keeps the smooth part: what neighbours have in common comes through, and differences between them "
+    "smooth": "keeps the smooth part: what neighbours have in common comes through, and differences between them "
     "are damped. That suits graphs whose links join nodes of one class.",
-    "rough": "It sharpens differences: what sets a node apart from its neighbours comes through, and what they have in "
+    "rough": "sharpens differences: what sets a node apart from its neighbours comes through, and what they have in "
     "common is damped. That suits graphs whose links join nodes of different classes.",
-    "middle": "It is a band: the middle frequencies come through, and both what neighbours have in common and what "
+    "middle": "is a band: the middle frequencies come through, and both what neighbours have in common and what "
     "sets them most apart is damped.",
-    "ends": "It keeps both ends: what neighbours have in common and what sets them most apart comes through, and the "
+    "ends": "keeps both ends: what neighbours have in common and what sets them most apart comes through, and the "
     "middle is damped. Links that agree and links that differ regularly are both used.",
-    "nothing": "It passes nothing: its response is zero at every frequency of the graph.",
+    "nothing": "passes nothing: its response is zero at every frequency of the graph.",
 }
 
 
@@ -44,14 +46,15 @@ class Passband:
     def sentence(self) -> str:
         """What the filter does, and the numbers behind it."""
         if self.kind == "nothing":
-            return _SAYS[self.kind]
+            return f"It {_SAYS[self.kind]}"
+        mild = self.kind != "identity" and max(self.gains) - min(self.gains) <= MILD
         low, middle, high = (f"{100 * gain:.0f} %".replace("-", "−") for gain in self.gains)
         numbers = (
             f"Its mean gain is {low} on the smoothest third of the graph's frequencies, {middle} on the middle third "
             f"and {high} on the roughest third, relative to the largest of the three."
         )
         turned = " A negative gain turns the sign round." if min(self.gains) < 0 else ""
-        return f"{_SAYS[self.kind]} {numbers}{turned}"
+        return f"{'To some degree it' if mild else 'It'} {_SAYS[self.kind]} {numbers}{turned}"
 
 
 def describe_response(lam: FloatArray, response: FloatArray, density: FloatArray) -> Passband:

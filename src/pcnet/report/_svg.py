@@ -121,7 +121,7 @@ def shortened(name: str, most: int) -> str:
 
 def plain(value: float) -> str:
     """A tick's number as people write it: 1,000 and −0.2."""
-    text = f"{value:,.6g}" if abs(value) < 1e6 else f"{value:.3g}"
+    text = f"{value:,.12g}" if abs(value) < 1e6 else f"{value:.3g}"
     return "0" if float(text.replace(",", "")) == 0 else text.replace("-", "−")
 
 

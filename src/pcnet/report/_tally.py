@@ -14,7 +14,7 @@ from pcnet.experiments import Result
 
 
 @dataclass(frozen=True, eq=False)
-class Tested:
+class Tally:
     """Counts by class, by node and by confidence; a node that several runs test counts once for each of them."""
 
     #: Rows are true classes, columns answers.
@@ -31,7 +31,7 @@ class Tested:
     calibrated: Reliability
 
 
-def tested(result: Result) -> Tested:
+def tally(result: Result) -> Tally:
     """Count run by run: what is kept grows with the nodes, not with nodes times classes times runs."""
     nodes, classes = result.outcomes[0].logits.shape
     confusion = np.zeros((classes, classes), dtype=np.int64)
@@ -54,7 +54,7 @@ def tested(result: Result) -> Tested:
         worse = (answer != truth) & (top > wrong_probability[test])
         wrong_answer[test[worse]], wrong_probability[test[worse]] = answer[worse], top[worse]
     diagrams = pooled(as_trained), pooled(calibrated)
-    return Tested(confusion, times, right, wrong_answer, wrong_probability, tuple(temperatures), *diagrams)
+    return Tally(confusion, times, right, wrong_answer, wrong_probability, tuple(temperatures), *diagrams)
 
 
 def pooled(diagrams: Sequence[Reliability]) -> Reliability:
