@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 #: Below this size all eigenvalues are cheaper than a Lanczos iteration.
 DENSE_LIMIT = 64
 #: Random signs of a density, over all vectors.
-PROBE_SIGNS = 2**22
+PROBE_SIGNS = 2**20
 
 
 def spectral_interval(matrix: scipy.sparse.csr_matrix) -> tuple[float, float]:

@@ -53,7 +53,10 @@ def advise(links: Links, classes: Classes, homophily: Homophily, features: Featu
 
 
 def verdict_of(probe: Probe | None) -> Verdict:
-    """Which of features and links to use: each counts if adding it, or taking it instead, is a clear gain."""
+    """Which of features and links to use: each counts if adding it, or taking it instead, is a clear gain.
+
+    Features must also be better than a guess by themselves: noise is of use to a filter as so many names of nodes.
+    """
     if probe is None or not probe.accuracy:
         return "unknown"
     if not any(probe.gain(way, "guess") for way in probe.accuracy):
@@ -63,7 +66,7 @@ def verdict_of(probe: Probe | None) -> Verdict:
     if "graph" not in probe.accuracy:
         return "features"
     links = probe.gain("both", "features") or probe.gain("graph", "features")
-    features = probe.gain("both", "graph") or probe.gain("features", "graph")
+    features = (probe.gain("both", "graph") or probe.gain("features", "graph")) and probe.gain("features", "guess")
     if links and features:
         return "both"
     return "graph" if links else "features" if features else "either"
@@ -99,8 +102,8 @@ def _on_worth(verdict: Verdict, probe: Probe | None, classes: Classes) -> str:
             "another method makes more of it."
         )
     return (
-        "Features and links predict the classes equally well, and together not clearly better. The simplest model "
-        "(mlp) will do; the graph helps where features are missing."
+        "Features and links predict the classes equally well, and together not clearly better than the features alone "
+        f"({_unclear(probe, 'features')}). The simplest model (mlp) will do; links help where features are missing."
     )
 
 
@@ -127,10 +130,12 @@ def _on_pattern(pattern: Pattern, homophily: Homophily) -> str:
 
 
 def _unclear(probe: Probe, alone: str) -> str:
-    """What both are better than one of them, which may be an accident."""
+    """What both are better than one of them, which is a loss or may be an accident."""
     together, by_itself = probe.accuracy["both"], probe.accuracy[alone]
-    splits = len(together.per_run)
-    return f"{together.mean - by_itself.mean:+.1f} points, which {splits} splits cannot tell from chance"
+    points = f"{together.mean - by_itself.mean:+.1f} points"
+    if probe.gain(alone, "both"):
+        return points
+    return f"{points}, which {len(together.per_run)} splits cannot tell from chance; more of them might"
 
 
 def _percent(share: float | None) -> str:

@@ -12,10 +12,10 @@ from pcnet._checks import FloatArray
 from pcnet.graph import Graph, Operator, spectral_density
 
 POINTS = 61
-#: 80 moments tell frequencies apart that are 0.08 apart.
-MOMENTS = 80
+#: 64 moments tell frequencies apart that are 0.1 apart.
+MOMENTS = 64
 #: Classes are mixed by random signs into fewer signals where these would have more values than this.
-SIGNAL_VALUES = 2**22
+SIGNAL_VALUES = 2**20
 #: Below this share of labelled nodes, the gaps between them hide where the classes lie.
 ENOUGH = 0.5
 
@@ -78,7 +78,7 @@ def _signals(graph: Graph) -> FloatArray:
     labels = graph.y.cpu().numpy()
     known = np.flatnonzero(labels >= 0)
     classes, place = np.unique(labels[known], return_inverse=True)
-    mixed = min(len(classes), max(1, SIGNAL_VALUES // graph.num_nodes))
+    mixed = min(len(classes), max(2, SIGNAL_VALUES // graph.num_nodes))
     # Random signs keep the classes' energies and, in the mean, let them not disturb each other.
     turn = np.random.default_rng(0).choice([-1.0, 1.0], size=(len(classes), mixed))
     weights = np.eye(len(classes)) if mixed == len(classes) else turn

@@ -66,6 +66,7 @@ class Neighbours:
         listed.setdiag(False)
         listed.eliminate_zeros()
         matrix = (listed + listed.T).tocsr()
+        matrix.sort_indices()
         components, member_of = scipy.sparse.csgraph.connected_components(matrix, directed=False)
         links = Links(
             nodes=n,
@@ -83,7 +84,7 @@ class Neighbours:
 
     @property
     def edge_index(self) -> Tensor:
-        """Every edge once, from its lower end to its higher one."""
+        """Every edge once, from its lower end to its higher one, in the order of both."""
         source, target = self.matrix.nonzero()
         once = source < target
         return torch.from_numpy(np.stack([source[once], target[once]]).astype(np.int64))

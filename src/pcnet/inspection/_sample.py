@@ -15,7 +15,7 @@ from pcnet.nn import ModelSettings
 
 #: Numbers that one step of a training on the whole graph touches, from which on nodes are sampled.
 LARGE = 20_000_000
-NODES = 20_000
+NODES = 10_000
 #: Columns that are carried over the links: features beyond are mixed by random signs, rare classes are left out.
 COLUMNS = 32
 

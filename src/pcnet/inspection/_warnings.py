@@ -57,8 +57,8 @@ def _on_links(links: Links) -> list[str]:
         found.append(f"Edges that repeat another: {links.duplicates:,}; without weights, each counts once.")
     if links.reciprocal is not None and links.reciprocal < 1:
         found.append(
-            f"The edges have a direction ({100 * links.reciprocal:.0f} % are listed both ways); most methods here use every "
-            "edge in both."
+            f"The edges have a direction ({100 * links.reciprocal:.0f} % are listed both ways); most methods here use "
+            "every edge in both."
         )
     return found
 
@@ -74,7 +74,8 @@ def _on_features(links: Links, features: Features) -> list[str]:
         )
     if features.empty:
         found.append(
-            f"Nodes whose features are all zero: {features.empty:,} of {links.nodes:,}; only their links speak for them."
+            f"Nodes whose features are all zero: {features.empty:,} of {links.nodes:,}; only their links can say "
+            "anything about them."
         )
     return found
 
