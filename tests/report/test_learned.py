@@ -20,8 +20,8 @@ def test_large_graphs_are_drawn_like_small_ones(monkeypatch, eta):
     exact = learned([conv], Operator.from_graph(graph, eta=eta))
     monkeypatch.setattr(_learned, "EXACT", 0)
     rough = learned([conv], Operator.from_graph(graph, eta=eta))
-    assert rough.lam.min() <= exact.lam.min() + 1e-6
-    assert rough.lam.max() >= exact.lam.max() - 1e-6
+    assert rough.lam.min() <= exact.lam.min() + 1e-5
+    assert rough.lam.max() >= exact.lam.max() - 1e-5
     first, second = (describe_response(each.lam, each.mean, each.density) for each in (exact, rough))
     assert first.kind == second.kind
     np.testing.assert_allclose(first.gains, second.gains, atol=0.05)

@@ -48,7 +48,7 @@ class Passband:
         if self.kind == "nothing":
             return f"It {_SAYS[self.kind]}"
         mild = self.kind != "identity" and max(self.gains) - min(self.gains) <= MILD
-        low, middle, high = (f"{100 * gain:.0f} %".replace("-", "−") for gain in self.gains)
+        low, middle, high = (f"{100 * gain:.0f}\u00a0%".replace("-", "−") for gain in self.gains)
         numbers = (
             f"Its mean gain is {low} on the smoothest third of the graph's frequencies, {middle} on the middle third "
             f"and {high} on the roughest third, relative to the largest of the three."
