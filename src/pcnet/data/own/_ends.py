@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -29,7 +30,7 @@ def nodes_of(table: Table, column: str, nodes: Mapping[str, int], title: str) ->
     coded = table.coded(column)
     if coded.empty:
         table.refuse(coded.row_of(-1), column, "the id is missing; an edge has two ends")
-    found = np.fromiter((nodes.get(word, -1) for word in coded.words), dtype=np.int64, count=len(coded.words))
+    found = np.fromiter(map(nodes.get, coded.words, repeat(-1)), dtype=np.int64, count=len(coded.words))
     if (found < 0).any():
         code = int(np.argmax(found < 0))
         table.refuse(coded.row_of(code), column, f"there is no node {shortened(coded.words[code])} in {title}")

@@ -63,7 +63,7 @@ def read_ids(table: Table, column: str) -> tuple[NDArray, dict[str, int]]:
         row = int(np.argmax(steps))
         word = coded.words[coded.codes[row]]
         table.refuse(row, column, f"the id {shortened(word)} was there before; every node needs its own")
-    long = next((row for row, word in enumerate(coded.words) if len(word) > _LONGEST_NAME), None)
-    if long is not None:
-        table.refuse(long, column, f"an id of {len(coded.words[long]):,} characters is too long")
+    longest = max(coded.words, key=len)
+    if len(longest) > _LONGEST_NAME:
+        table.refuse(coded.words.index(longest), column, f"an id of {len(longest):,} characters is too long")
     return coded.names(), {word: node for node, word in enumerate(coded.words)}
