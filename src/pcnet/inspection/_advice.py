@@ -92,7 +92,7 @@ def _on_worth(verdict: Verdict, probe: Probe | None, classes: Classes) -> str:
         )
     if verdict == "graph":
         return (
-            "The links carry the classes: they predict them better than the features, which add nothing clear to them "
+            "The links carry the classes: the features add nothing clear to them "
             f"({_unclear(probe, 'graph')}). Use the graph; do not spend time on these features."
         )
     if verdict == "features":
