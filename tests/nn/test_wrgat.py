@@ -14,12 +14,13 @@ from test_models_contract import MethodContract
 
 from contracts.filter_contract import columns
 from contracts.model_contract import planted
+from pcnet.data import csbm, make_split
 from pcnet.errors import PcnetError
 from pcnet.experiments import method_file, preset_datasets
 from pcnet.graph import CSR, Operator, structural_pairs
 from pcnet.nn import WRGAT, WRGATSettings
 from pcnet.nn.models import _wrgat
-from pcnet.training import train
+from pcnet.training import Run, Targets, TrainingSettings, train
 from strategies import NAMED, Edges, graphs, seeds
 
 KINDS: list[dict[str, Any]] = [
@@ -176,7 +177,7 @@ class TestWRGAT(MethodContract):
         order = np.random.default_rng(0).permutation(graph.num_nodes)
         pairs = structural_pairs(self.base.operator(graph).matrix.to_scipy())
         moved = replace(pairs, pairs=order[pairs.pairs].astype(np.int32))
-        monkeypatch.setattr(_wrgat, "structural_pairs", lambda adjacency: moved)
+        monkeypatch.setattr(_wrgat, "structural_pairs", lambda adjacency, tell: moved)
         x = torch.empty_like(graph.x)
         x[torch.from_numpy(order)] = graph.x
         with torch.no_grad():
@@ -188,3 +189,31 @@ class TestWRGAT(MethodContract):
         one, two = self.run(split), self.run(split, replace(self.base, relations=0, links=0))
         first, second = train(graph, [one, two], threads=1)
         assert torch.equal(first.logits, second.logits)
+
+
+def test_who_reports_is_told_how_far_the_graph_is():
+    """Before the first epoch, and once for a graph."""
+    graph = csbm(60, 0.5, seed=11)
+    split = make_split(graph, "random-60-20-20", 0)
+
+    class Told:
+        def __init__(self) -> None:
+            self.prepared: list[tuple[int, int]] = []
+            self.epochs = 0
+
+        def prepare(self, done: int, total: int) -> None:
+            assert self.epochs == 0
+            self.prepared.append((done, total))
+
+        def advance(self, epochs: int) -> None:
+            self.epochs += epochs
+
+    settings = WRGATSettings(hidden=4, rings=1)
+    runs = [Run(settings, TrainingSettings(epochs=2), Targets.from_split(split), seed) for seed in range(2)]
+    first, second = Told(), Told()
+    train(graph, runs, threads=1, reporter=first)
+    assert first.prepared == sorted(first.prepared)
+    assert first.prepared[-1][0] == first.prepared[-1][1]
+    assert first.epochs == 4
+    train(graph, runs, threads=1, reporter=second)
+    assert second.prepared == []

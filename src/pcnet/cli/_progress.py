@@ -35,6 +35,7 @@ class EpochBar(_Bar):
 
     def __init__(self, epochs: int, title: str = "training") -> None:
         super().__init__(title, epochs, MofNCompleteColumn(), TextColumn("epochs"))
+        self._title = title
 
     def __enter__(self) -> EpochBar:
         self._progress.start()
@@ -42,6 +43,11 @@ class EpochBar(_Bar):
 
     def advance(self, epochs: int) -> None:
         self._progress.advance(self._task, epochs)
+
+    def prepare(self, done: int, total: int) -> None:
+        """What comes before the first epoch is so far."""
+        share = f" (looking at the graph, {done / total:.0%})" if done < total else ""
+        self._progress.update(self._task, description=f"{self._title}{share}")
 
     def print(self, sentence: str) -> None:
         """A line above the bar."""

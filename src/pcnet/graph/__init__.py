@@ -13,7 +13,7 @@ from pcnet.graph._homophily import (
 from pcnet.graph._operator import Direction, Operator, SelfLoops
 from pcnet.graph._schema import Column, Kind, Schema
 from pcnet.graph._spectrum import spectral_density, spectral_interval
-from pcnet.graph._structural import StructuralEdges, StructuralPairs, structural_pairs
+from pcnet.graph._structural import Preparing, StructuralEdges, StructuralPairs, structural_pairs
 from pcnet.graph._two_hop import two_hop
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "Graph",
     "Kind",
     "Operator",
+    "Preparing",
     "Schema",
     "SelfLoops",
     "StructuralEdges",

@@ -23,10 +23,10 @@ from pcnet.errors import PcnetError
 from pcnet.graph._warping import DegreeSequences, Ints, warping_distances
 
 #: Is told how much of how much is done.
-Progress = Callable[[int, int], None]
+Preparing = Callable[[int, int], None]
 
-#: Smaller graphs are computed anew: it takes about as long as reading a file.
-_WORTH_KEEPING = 1000
+#: Smaller graphs are computed anew, which takes a second or less.
+_WORTH_KEEPING = 300
 #: Stands in the names of files; another way to compute needs another one.
 _FORMAT = "structural-1"
 
@@ -81,7 +81,7 @@ class StructuralEdges:
     copies: FloatArray
 
 
-def structural_pairs(adjacency: scipy.sparse.csr_matrix, progress: Progress | None = None) -> StructuralPairs:
+def structural_pairs(adjacency: scipy.sparse.csr_matrix, progress: Preparing | None = None) -> StructuralPairs:
     """Those of a graph, whose edges count in both directions, without weights and loops.
 
     Of graphs for which it takes long they are kept under PCNET_CACHE and found again by content.
@@ -132,7 +132,7 @@ def _simple(adjacency: scipy.sparse.csr_matrix) -> scipy.sparse.csr_matrix:
     return both
 
 
-def _compute(simple: scipy.sparse.csr_matrix, progress: Progress | None) -> StructuralPairs:
+def _compute(simple: scipy.sparse.csr_matrix, progress: Preparing | None) -> StructuralPairs:
     n, degrees = simple.shape[0], np.diff(simple.indptr)
     report = progress or (lambda done, total: None)
     rings, sequences = _ring_sequences(simple, degrees, lambda done: report(done, 2 * n))

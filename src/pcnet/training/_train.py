@@ -30,7 +30,10 @@ CHECKPOINT_INTERVAL = 10.0
 
 
 class Reporter(Protocol):
-    """Is told how far a training has come; called from several threads."""
+    """Is told how far a training has come; called from several threads.
+
+    One that also has `prepare(done, total)` is told how far a method is that first has long to look at the graph.
+    """
 
     def advance(self, epochs: int) -> None:
         """So many more epochs of single runs are done, or will not be needed."""
@@ -100,7 +103,7 @@ def train(
         raise PcnetError(f"threads must be at least 1, not {threads}.")
     if watch is not None and torch.device(device).type != "cpu":
         raise PcnetError("Single epochs can be watched on the CPU only.")
-    runs = [_on(graph, run) for run in runs]
+    runs = [_on(graph, run, reporter) for run in runs]
     num_classes = max(run.targets.num_classes for run in runs)
     for run in runs:
         run.training.check_groups(run.model.groups)
@@ -176,8 +179,8 @@ def _train_block(
         store.save(number, block)
 
 
-def _on(graph: Graph, run: Run) -> Run:
-    model = run.model.for_graph(graph)
+def _on(graph: Graph, run: Run, reporter: Reporter | None) -> Run:
+    model = run.model.for_graph(graph, getattr(reporter, "prepare", None))
     return run if model is run.model else replace(run, model=model)
 
 

@@ -15,7 +15,7 @@ from torch.autograd.function import once_differentiable
 
 from pcnet._checks import finite_number, whole_number
 from pcnet.errors import PcnetError
-from pcnet.graph import CSR, Graph, Operator, SelfLoops
+from pcnet.graph import CSR, Graph, Operator, Preparing, SelfLoops
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, over_nodes
 from pcnet.polynomial import Powers
 from pcnet.propagate import apply_operator, apply_polynomial
@@ -215,7 +215,7 @@ class GloGNNSettings(LayeredNetSettings):
     #: Number of nodes, where the model has weights for each; `for_graph` fills it in.
     nodes: int = 0
 
-    def for_graph(self, graph: Graph) -> GloGNNSettings:
+    def for_graph(self, graph: Graph, tell: Preparing | None = None) -> GloGNNSettings:
         return self if self.delta == 1 else replace(self, nodes=graph.num_nodes)
 
     def make(self, in_channels: int, out_channels: int) -> GloGNN:

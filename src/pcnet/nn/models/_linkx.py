@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from pcnet._checks import whole_number
 from pcnet.errors import PcnetError
-from pcnet.graph import CSR, Graph, Operator, SelfLoops
+from pcnet.graph import CSR, Graph, Operator, Preparing, SelfLoops
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, over_nodes
 from pcnet.propagate import apply_operator
 
@@ -170,7 +170,7 @@ class LINKXSettings(LayeredNetSettings):
     #: Filled in by `for_graph`.
     nodes: int = 0
 
-    def for_graph(self, graph: Graph) -> LINKXSettings:
+    def for_graph(self, graph: Graph, tell: Preparing | None = None) -> LINKXSettings:
         return self if self.nodes == graph.num_nodes else replace(self, nodes=graph.num_nodes)
 
     def make(self, in_channels: int, out_channels: int) -> LINKX:

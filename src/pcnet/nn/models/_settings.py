@@ -10,7 +10,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from pcnet.graph import CSR, Direction, Graph, Operator, SelfLoops, cached_operator
+from pcnet.graph import CSR, Direction, Graph, Operator, Preparing, SelfLoops, cached_operator
 from pcnet.nn._dropout import DeviceDraws, Draws
 from pcnet.nn._graph_module import GraphModule
 
@@ -81,8 +81,11 @@ class ModelSettings(ABC):
     def widest(self, classes: int) -> int:
         """Columns of the widest block that a run propagates or multiplies."""
 
-    def for_graph(self, graph: Graph) -> ModelSettings:
-        """These settings for a graph, where a model's weights depend on more of it than features and classes."""
+    def for_graph(self, graph: Graph, tell: Preparing | None = None) -> ModelSettings:
+        """These settings for a graph, where a model's weights depend on more of it than features and classes.
+
+        `tell` is told how much of how much is done, where that takes long.
+        """
         return self
 
     def remarks(self) -> list[str]:

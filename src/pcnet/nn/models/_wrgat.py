@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
@@ -15,7 +16,16 @@ from torch.nn.functional import leaky_relu
 
 from pcnet._checks import positive_number, whole_number
 from pcnet.errors import PcnetError
-from pcnet.graph import CSR, Graph, Operator, SelfLoops, StructuralEdges, structural_pairs
+from pcnet.graph import (
+    CSR,
+    Graph,
+    Operator,
+    Preparing,
+    SelfLoops,
+    StructuralEdges,
+    StructuralPairs,
+    structural_pairs,
+)
 from pcnet.nn._dropout import DeviceDraws, Draws
 from pcnet.nn._messages import weighted_sums
 from pcnet.nn._perceptron import Perceptron
@@ -177,11 +187,21 @@ class Relations:
     by_source: CSR
 
 
+_known: WeakKeyDictionary[Operator, StructuralPairs] = WeakKeyDictionary()
+
+
+def _pairs(operator: Operator, tell: Preparing | None = None) -> StructuralPairs:
+    """Nodes of a graph that are alike, found once for an operator."""
+    if operator not in _known:
+        _known[operator] = structural_pairs(operator.matrix.to_scipy(), tell)
+    return _known[operator]
+
+
 @lru_cache(maxsize=8)
 def _relations(operator: Operator, rings: int | None, edges: bool, edge_weight: float) -> Relations:
     """Those of a graph, made once for an operator."""
     n, adjacency = operator.num_nodes, operator.matrix.to_scipy().tocoo()
-    pairs = structural_pairs(adjacency)
+    pairs = _pairs(operator)
     used = pairs.rings if rings is None else min(rings, pairs.rings)
     kinds = [pairs.ring(k) for k in range(used)]
     if edges:
@@ -242,8 +262,10 @@ class WRGATSettings(LayeredNetSettings):
     relations: int = 0
     links: int = 0
 
-    def for_graph(self, graph: Graph) -> WRGATSettings:
-        found = _relations(self.operator(graph), self.rings, self.edges, self.edge_weight)
+    def for_graph(self, graph: Graph, tell: Preparing | None = None) -> WRGATSettings:
+        operator = self.operator(graph)
+        _pairs(operator, tell)
+        found = _relations(operator, self.rings, self.edges, self.edge_weight)
         links = -(-found.pattern.nnz // graph.num_nodes)
         return replace(self, relations=found.count, links=links)
 
