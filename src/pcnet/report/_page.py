@@ -52,7 +52,7 @@ def write_report(
         **_classes(scored, results),
         **_trust(results),
         **_filter(graph, result),
-        **_surroundings(scored, result, results),
+        **_surroundings(scored, results),
         **_training(result),
         "settings": _flat(result.experiment.settings),
         "notes": list(dict.fromkeys((*graph.notes, *result.notes))),
@@ -154,7 +154,7 @@ def _filter(graph: Graph, result: Result) -> dict[str, Any]:
     }
 
 
-def _surroundings(graph: Graph, result: Result, results: Tally) -> dict[str, Any]:
+def _surroundings(graph: Graph, results: Tally) -> dict[str, Any]:
     around, names = neighbours(graph), graph.class_names
     overall = 100 * float(results.right.sum() / results.times.sum())
     picture = {"rows": "class", "columns": "neighbours' class", "label": "Class mixing: neighbours' classes by class"}
