@@ -82,7 +82,6 @@ def measure(kind: str, ids: str, nodes: int, edges: int) -> dict[str, Any]:
 
 def read(folder: Path) -> dict[str, Any]:
     """Read a graph and say how long it took; the peak is that of the whole process, Python and torch included."""
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     start = time.perf_counter()
     graph = pcnet.read_graph(folder)
     seconds = time.perf_counter() - start
@@ -90,7 +89,6 @@ def read(folder: Path) -> dict[str, Any]:
     return {
         "seconds": round(seconds, 2),
         "peak_gibibytes": round(peak / 2**20, 3),
-        "gibibytes_before": round(before / 2**20, 3),
         "graph": {
             "nodes": graph.num_nodes,
             "directed_edges": graph.edge_index.shape[1],
