@@ -52,6 +52,15 @@ def test_a_graph_of_ones_own_with_a_probe(pcnet, place):
     assert found["advice"]
 
 
+def test_commands_to_try_read_the_graph_the_same_way(pcnet, place):
+    (place / "a b").mkdir()
+    (place / "a b" / "edges.csv").write_text("from,to\na,b\nb,c\n", encoding="utf-8")
+    (place / "a b" / "nodes.csv").write_text("id,kind,size\na,x,1\nb,y,2\nc,x,3\n", encoding="utf-8")
+    code, out, err = pcnet("inspect", "a b", "--read", "label=kind", "--no-probe")
+    assert code == 0, err
+    assert "pcnet train 'a b' --read label=kind --method mlp" in out
+
+
 def test_names_of_classes_are_not_markup(pcnet, place):
     (place / "edges.csv").write_text("source,target\na,b\nb,c\nc,a\n", encoding="utf-8")
     (place / "nodes.csv").write_text(

@@ -31,7 +31,8 @@ def probe(features: float | None, graph: float | None, both: float | None, guess
     ways = {"features": features, "graph": graph, "both": both}
     accuracy = {way: summarise([mean - 0.1, mean, mean + 0.2]) for way, mean in ways.items() if mean is not None}
     missing = {way: "There is none." for way, mean in ways.items() if mean is None}
-    return Probe(accuracy, accuracy, missing, summarise([guess] * 3))
+    accuracy["guess"] = summarise([guess] * 3)
+    return Probe(accuracy, accuracy, missing)
 
 
 @pytest.mark.parametrize(

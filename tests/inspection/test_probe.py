@@ -11,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pcnet import Graph, TrainingSettings
+from pcnet.evaluation import summarise
 from pcnet.graph import Column, Schema
-from pcnet.inspection import Probe, _probe, _sample, inspect_graph
+from pcnet.inspection import Probe, _trial, inspect_graph
 from pcnet.inspection._links import Neighbours
-from pcnet.inspection._probe import MLP, probe, stratified
-from pcnet.inspection._sample import is_large, sampled
+from pcnet.inspection._sample import _classes_of, sampled
+from pcnet.inspection._trial import MLP, probe, stratified
 
 
 def planted(case: str, n: int = 240, seed: int = 0) -> Graph:
@@ -50,7 +51,7 @@ def test_the_planted_verdict(case, n):
 @pytest.mark.parametrize(("case", "verdict"), [("graph", "graph"), ("features", "features"), ("halves", "both")])
 def test_the_planted_verdict_on_a_sample(case, verdict, monkeypatch):
     """What a large graph gets: a sample of nodes, and their neighbourhoods as columns."""
-    monkeypatch.setattr(_sample, "LARGE", 0)
+    monkeypatch.setattr(_trial, "LARGE", 0)
     found = inspect_graph(planted(case, n=600), splits=3, threads=1)
     assert found.advice.verdict == verdict
     assert "300 of 600 labelled nodes" in found.probe.note
@@ -70,16 +71,27 @@ def test_columns_of_a_sample_do_not_know_their_own_classes():
         assert torch.equal(after.y, other[nodes])
 
 
-def test_columns_of_a_sample_by_hand():
-    """On a star whose centre is sampled, one step away are the shares of the rays' classes, without labels zero."""
-    rays = 40
-    source = torch.zeros(rays, dtype=torch.int64)
-    y = torch.tensor([0] + [0, 1, 1, -1] * (rays // 4))
-    graph = Graph(torch.stack([source, torch.arange(1, rays + 1)]), torch.arange(rays + 1.0).unsqueeze(1), y)
-    classes = _sample._classes_of(y.numpy(), np.flatnonzero(y.numpy() >= 0)[1:])
-    walk = classes[1:].mean(axis=0)
-    assert walk.tolist() == [0.5, 0.25], "the frequent class first"
-    assert not is_large(graph, Neighbours.of(graph))
+def test_frequent_classes_come_first_and_only_of_given_nodes():
+    table = _classes_of(np.array([5, 2, 2, -1, 5, 2]), np.array([0, 1, 2, 5]))
+    assert table.tolist() == [[0, 1], [1, 0], [1, 0], [0, 0], [0, 0], [1, 0]]
+
+
+def test_a_rare_class_is_judged_by_macro_f1():
+    """One node of eight is of the class that the features know: accuracy hardly sees it, macro-F1 does."""
+    graph = planted("features", n=400)
+    y = graph.y * (torch.arange(400) % 4 == 0)
+    found = probed(replace(graph, y=y, x=graph.x + 4.0 * y.unsqueeze(1)), splits=3)
+    assert found.metric == "macro_f1"
+    assert found.accuracy["guess"].mean > 80
+    assert found.macro_f1["guess"].mean < 50
+    assert found.gain("features", "guess") > 30
+
+
+def test_larger_graphs_get_fewer_epochs_and_say_so(monkeypatch):
+    graph = planted("features", n=60)
+    monkeypatch.setattr(_trial, "WORK", 1)
+    monkeypatch.setattr(_trial, "FEWEST", 7)
+    assert "no more than 7 epochs" in probed(graph, splits=2).note
 
 
 @given(st.lists(st.integers(-1, 3), min_size=10, max_size=120), st.integers(0, 100))
@@ -115,17 +127,17 @@ def test_too_few_labels_are_said(labels, reason):
 def test_without_links_or_features_the_rest_is_tried():
     graph = planted("features")
     bare = probed(replace(graph, edge_index=torch.empty(2, 0, dtype=torch.int64)), splits=2)
-    assert set(bare.accuracy) == {"features"}
+    assert bare.ways == ["features"]
     assert set(bare.missing) == {"graph", "both"}
     schema = Schema((Column("spectral embedding", "structure", width=graph.num_features),))
     nameless = replace(graph, schema=schema)
-    assert set(probed(nameless, splits=2).accuracy) == {"graph", "both"}
+    assert probed(nameless, splits=2).ways == ["graph", "both"]
     nothing = probed(replace(nameless, edge_index=torch.empty(2, 0, dtype=torch.int64)))
     assert "neither features nor links" in nothing.skipped
 
 
 def test_the_same_seed_gives_the_same_scores_with_any_threads(monkeypatch):
-    monkeypatch.setattr(_probe, "TRAINING", TrainingSettings(epochs=20))
+    monkeypatch.setattr(_trial, "TRAINING", TrainingSettings(epochs=20))
     graph = planted("both", n=80)
     neighbours = Neighbours.of(graph)
     one, two = (probe(graph, neighbours, splits=3, seed=1, threads=threads) for threads in (1, 2))
@@ -134,15 +146,13 @@ def test_the_same_seed_gives_the_same_scores_with_any_threads(monkeypatch):
 
 def test_a_gain_is_large_and_sure():
     """Means 5 apart: a gain where every split agrees, none where the splits do not, nor where it is half a point."""
-    from pcnet.evaluation import summarise
-
     scores = {"features": [70.0, 71, 69], "both": [75.0, 76.5, 73.5], "graph": [95.0, 60, 70]}
     close = {"features": [70.0, 71, 69], "both": [70.5, 71.5, 69.5]}
     sure = Probe({way: summarise(each) for way, each in scores.items()}, {}, {})
     assert sure.gain("both", "features") == pytest.approx(5)
     assert sure.gain("features", "both") == 0
     assert sure.gain("graph", "features") == 0
-    assert sure.gain("both", "guess") == 0
+    assert sure.gain("both", "guess") == 0  # which nobody tried
     assert Probe({way: summarise(each) for way, each in close.items()}, {}, {}).gain("both", "features") == 0
 
 

@@ -46,5 +46,6 @@ def inspect(
             chosen, splits=splits, seed=seed, threads=threads, with_probe=not no_probe, reporter=progress
         )
     if json_file != "-":
-        print_page(Console(), found, graph)
+        named = [] if graph is None else [graph]
+        print_page(Console(), found, [*named, *(word for wish in read or () for word in ("--read", wish))])
     emit_json(json_file, found.as_dict())

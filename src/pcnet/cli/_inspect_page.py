@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from rich.box import SIMPLE
@@ -12,6 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from pcnet.evaluation import Summary
 from pcnet.inspection import Classes, Features, Frequencies, Homophily, Inspection, Links, Probe, Suggestion
 
 MARKS = "▁▂▃▄▅▆▇█"
@@ -23,14 +24,19 @@ MEASURES = {
     "edge": "links that join nodes of one class",
     "node": "the same share, node by node",
     "class_insensitive": "beyond what the sizes of the classes explain",
-    "adjusted": "0 is chance, 1 is always, below 0 is less than chance",
-    "label_informativeness": "what a neighbour's class tells of a node's own, of 1",
+    "adjusted": "0 is chance, 1 always; below 0, less than chance",
+    "label_informativeness": "what a neighbour's class tells of a node's own",
 }
-WAYS = {"features": "features only", "graph": "links only", "both": "features and links"}
+WAYS = {
+    "features": "features only",
+    "graph": "links only",
+    "both": "features and links",
+    "guess": "largest class, always",
+}
 
 
-def print_page(console: Console, found: Inspection, argument: str | None) -> None:
-    """The whole page; `argument` is what the user calls the graph on the command line."""
+def print_page(console: Console, found: Inspection, arguments: Sequence[str]) -> None:
+    """The whole page; `arguments` are what the user calls the graph on the command line."""
     links = found.links
     head = Text(found.name, style="bold")
     head.append(
@@ -50,11 +56,13 @@ def print_page(console: Console, found: Inspection, argument: str | None) -> Non
         ("Frequencies, smooth to rough", _frequencies(found.frequencies)),
     ]
     if found.probe is not None:
-        sections.append(("What predicts the classes? Test accuracy in percent", _probe(found.probe)))
+        sections.append(("What predicts the classes? Test scores in percent", _probe(found.probe)))
     sections.append(("Advice", _sentences(found.advice.sentences)))
-    if found.advice.warnings or found.notes:
-        sections.append(("Look out", _sentences((*found.advice.warnings, *found.notes))))
-    sections.append(("Try first", _commands(found.advice.methods, argument)))
+    if found.advice.warnings:
+        sections.append(("Look out", _sentences(found.advice.warnings)))
+    if found.notes:
+        sections.append(("Notes", _sentences(found.notes, "dim")))
+    sections.append(("Try first", _commands(found.advice.methods, arguments)))
     for title, body in sections:
         console.print()
         console.print(Text(title, style="bold cyan"))
@@ -101,9 +109,8 @@ def _links(links: Links) -> Table:
 def _bins(count: int) -> str:
     """What the places of a histogram of degrees stand for."""
     names = ["0", "1", *(f"{2**i}–{2 ** (i + 1) - 1}" for i in range(1, count))][:count]
-    return (
-        "nodes with " + (" · ".join(names) if count <= 4 else " · ".join([*names[:4], "…", names[-1]])) + " neighbours"
-    )
+    shown = names if count <= 5 else [*names[:4], "…", names[-1]]
+    return f"nodes with {' · '.join(shown)} neighbours"
 
 
 def _features(features: Features, nodes: int) -> Table:
@@ -148,7 +155,7 @@ def _homophily(homophily: Homophily) -> Table:
 
 
 def _frequencies(frequencies: Frequencies) -> Table:
-    grid = _grid("left", "left", "left", "wrap")
+    grid = _grid("left", "left", "wrap")
 
     def row(name: str, density: np.ndarray, words: str) -> None:
         # Two neighbouring points for a character; roots, since one peak would flatten all the rest.
@@ -170,44 +177,40 @@ def _probe(probe: Probe) -> RenderableType:
         return Text(f"Not tried: {probe.skipped}")
     table = Table(box=SIMPLE, show_header=True, padding=(0, 2, 0, 0), show_edge=False)
     table.add_column("")
-    for column in ("mean", "95 % interval", "macro-F1"):
+    for column in ("accuracy", "95 % interval", "macro-F1", "95 % interval"):
         table.add_column(column, justify="right")
     table.add_column("")
     for way, words in WAYS.items():
-        if way not in probe.accuracy:
-            table.add_row(words, "–", "", "", Text(probe.missing[way], style="dim"))
+        if way in probe.missing:
+            table.add_row(words, "–", "", "", "", Text(probe.missing[way], style="dim"))
             continue
-        summary, low_high = probe.accuracy[way], "[{:.1f}, {:.1f}]".format(*probe.accuracy[way].ci95)
-        marks = Text(bar(summary.mean / 100), style="blue")
-        table.add_row(words, f"{summary.mean:.1f}", Text(low_high), f"{probe.macro_f1[way].mean:.1f}", marks)
-    if probe.guess is not None:
-        marks = Text(bar(probe.guess.mean / 100), style="dim")
-        table.add_row("largest class, always", f"{probe.guess.mean:.1f}", "", "", marks, style="dim")
-    table.caption = (
-        f"{len(next(iter(probe.accuracy.values())).per_run)} splits, 60/20/20 within each class. {probe.note}"
-    )
-    table.caption_justify = "left"
+        figures = [text for scores in (probe.accuracy, probe.macro_f1) for text in _figures(scores[way])]
+        marks = Text(bar(getattr(probe, probe.metric)[way].mean / 100, WIDTH // 2), style="blue")
+        table.add_row(words, *figures, marks, style="dim" if way == "guess" else "")
+    remarks = [f"{probe.splits} splits, 60/20/20 within each class."]
+    if probe.metric == "macro_f1":
+        remarks.append("One class is so frequent that macro-F1 decides; training counted all classes alike.")
+    table.caption, table.caption_justify = " ".join([*remarks, probe.note]), "left"
     return table
 
 
-def _sentences(sentences: Sequence[str]) -> Table:
+def _figures(summary: Summary) -> tuple[str, Text]:
+    low, high = summary.ci95
+    return f"{summary.mean:.1f}", Text(f"[{low:.1f}, {high:.1f}]")
+
+
+def _sentences(sentences: Sequence[str], style: str = "") -> Table:
     grid = Table.grid(padding=(0, 1, 0, 0))
     for sentence in sentences:
-        grid.add_row("•", Text(sentence))
+        grid.add_row("•", Text(sentence), style=style)
     return grid
 
 
-def _commands(methods: Sequence[Suggestion], argument: str | None) -> Table:
+def _commands(methods: Sequence[Suggestion], arguments: Sequence[str]) -> Table:
     grid = _grid("left", "wrap")
     for each in methods:
-        grid.add_row(Text(" ".join(_command(each, argument))), Text(each.why, style="dim"))
+        method = [] if each.method == "pcnet" else ["--method", each.method]
+        settings = [word for setting in each.settings for word in ("--set", setting)]
+        command = shlex.join(["pcnet", "train", *arguments, *method, *settings])
+        grid.add_row(Text(command), Text(each.why, style="dim"))
     return grid
-
-
-def _command(suggestion: Suggestion, argument: str | None) -> Iterator[str]:
-    yield "pcnet train"
-    if argument is not None:
-        yield shlex.quote(argument)
-    if suggestion.method != "pcnet":
-        yield f"--method {suggestion.method}"
-    yield from (f"--set {setting}" for setting in suggestion.settings)

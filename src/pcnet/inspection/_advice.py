@@ -9,7 +9,7 @@ from pcnet.inspection._classes import Classes, Homophily
 from pcnet.inspection._features import Features
 from pcnet.inspection._links import Links
 from pcnet.inspection._methods import Pattern, Suggestion, pattern_of, suggestions
-from pcnet.inspection._probe import Probe
+from pcnet.inspection._probe import GUESS, POINTS, Probe
 from pcnet.inspection._warnings import warnings_of
 
 Verdict = Literal["both", "graph", "features", "either", "nothing", "unknown"]
@@ -57,16 +57,16 @@ def verdict_of(probe: Probe | None) -> Verdict:
 
     Features must also be better than a guess by themselves: noise is of use to a filter as so many names of nodes.
     """
-    if probe is None or not probe.accuracy:
+    if probe is None or not probe.ways:
         return "unknown"
-    if not any(probe.gain(way, "guess") for way in probe.accuracy):
+    if not any(probe.gain(way, GUESS) for way in probe.ways):
         return "nothing"
-    if "features" not in probe.accuracy:
+    if "features" not in probe.ways:
         return "graph"
-    if "graph" not in probe.accuracy:
+    if "graph" not in probe.ways:
         return "features"
     links = probe.gain("both", "features") or probe.gain("graph", "features")
-    features = (probe.gain("both", "graph") or probe.gain("features", "graph")) and probe.gain("features", "guess")
+    features = (probe.gain("both", "graph") or probe.gain("features", "graph")) and probe.gain("features", GUESS)
     if links and features:
         return "both"
     return "graph" if links else "features" if features else "either"
@@ -76,9 +76,15 @@ def _on_worth(verdict: Verdict, probe: Probe | None, classes: Classes) -> str:
     if verdict == "unknown" or probe is None:
         return ""
     if verdict == "nothing":
+        best = max(probe.ways, key=lambda way: probe.difference(way, GUESS))
+        if probe.difference(best, GUESS) >= POINTS:
+            return (
+                f"Even the best of these beats always saying '{classes.majority}' by no more than chance allows "
+                f"({_unclear(probe, best, GUESS)}). Look for features that have more to do with the classes."
+            )
         return (
-            f"Nothing here predicts the classes clearly better than always saying '{classes.majority}'. Check that the "
-            "labels belong to these nodes, and look for features that have to do with them."
+            f"Nothing here predicts the classes better than always saying '{classes.majority}'. Check that the labels "
+            "belong to these nodes, and look for features that have to do with them."
         )
     if probe.missing:
         only = "links" if verdict == "graph" else "features"
@@ -93,17 +99,17 @@ def _on_worth(verdict: Verdict, probe: Probe | None, classes: Classes) -> str:
     if verdict == "graph":
         return (
             "The links carry the classes: the features add nothing clear to them "
-            f"({_unclear(probe, 'graph')}). Use the graph; do not spend time on these features."
+            f"({_unclear(probe, 'both', 'graph')}). Use the graph; do not spend time on these features."
         )
     if verdict == "features":
         return (
             "The features carry the classes: the links add nothing clear to them "
-            f"({_unclear(probe, 'features')}). A model without the graph (mlp) is simpler; keep the graph only if "
-            "another method makes more of it."
+            f"({_unclear(probe, 'both', 'features')}). A model without the graph (mlp) is simpler; keep the graph only "
+            "if another method makes more of it."
         )
     return (
         "Features and links predict the classes equally well, and together not clearly better than the features alone "
-        f"({_unclear(probe, 'features')}). The simplest model (mlp) will do; links help where features are missing."
+        f"({_unclear(probe, 'both', 'features')}). The simplest model (mlp) will do; links help where features lack."
     )
 
 
@@ -129,13 +135,12 @@ def _on_pattern(pattern: Pattern, homophily: Homophily) -> str:
     )
 
 
-def _unclear(probe: Probe, alone: str) -> str:
-    """What both are better than one of them, which is a loss or may be an accident."""
-    together, by_itself = probe.accuracy["both"], probe.accuracy[alone]
-    points = f"{together.mean - by_itself.mean:+.1f} points"
-    if probe.gain(alone, "both"):
+def _unclear(probe: Probe, way: str, other: str) -> str:
+    """By how much one way is better than another, which is a loss or may be an accident."""
+    points = f"{probe.difference(way, other):+.1f} points"
+    if probe.gain(other, way):
         return points
-    return f"{points}, which {len(together.per_run)} splits cannot tell from chance; more of them might"
+    return f"{points}, which {probe.splits} splits cannot tell from chance; more of them might"
 
 
 def _percent(share: float | None) -> str:

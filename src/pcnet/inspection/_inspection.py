@@ -14,7 +14,8 @@ from pcnet.inspection._classes import Classes, Homophily
 from pcnet.inspection._features import Features
 from pcnet.inspection._frequencies import Frequencies
 from pcnet.inspection._links import Links, Neighbours
-from pcnet.inspection._probe import Probe, probe
+from pcnet.inspection._probe import Probe
+from pcnet.inspection._trial import probe
 
 
 class Watcher(Protocol):

@@ -43,11 +43,11 @@ def suggestions(pattern: Pattern, features: Features, *, plain: bool = False) ->
     # The published model is linear before its filter, which is enough for many sparse columns and not for few numbers.
     relu = ("activation=relu",) if features.dense else ()
     pcnet = Suggestion("pcnet", "learns which frequencies of the graph to keep", relu)
-    gcn = Suggestion("gcn", "averages over neighbours: the usual choice where they are alike")
-    mlp = Suggestion("mlp", "ignores the links: what they are worth shows beside it")
+    gcn = Suggestion("gcn", "averages over neighbours: good where they are alike")
+    mlp = Suggestion("mlp", "ignores the links: to see what they are worth")
     other = [
         Suggestion("acmgcn", "lets each node keep, average or sharpen"),
-        Suggestion("linkx", "learns from whom a node is linked to, not from likeness"),
+        Suggestion("linkx", "learns from whom a node is linked to"),
     ]
     chosen = [pcnet, gcn, mlp] if pattern in ("alike", "unknown") else [pcnet, *other, mlp, gcn]
     return sorted(chosen, key=lambda each: each.method != "mlp") if plain else chosen

@@ -13,7 +13,7 @@ from pcnet.graph import CSR, Graph
 from pcnet.inspection._links import Neighbours
 from pcnet.nn import ModelSettings
 
-#: Numbers that one step of a training on the whole graph touches, from which on nodes are sampled.
+#: The size of a step on the whole graph from which on nodes are sampled.
 LARGE = 20_000_000
 NODES = 10_000
 #: Columns that are carried over the links: features beyond are mixed by random signs, rare classes are left out.
@@ -22,10 +22,10 @@ COLUMNS = 32
 Table = NDArray[np.float32]
 
 
-def is_large(graph: Graph, neighbours: Neighbours) -> bool:
-    """Whether training on the whole graph takes minutes."""
+def step_size(graph: Graph, neighbours: Neighbours) -> int:
+    """Numbers that one step of one run on the whole graph touches, but for constants."""
     values = graph.x.nnz if isinstance(graph.x, CSR) else graph.x.numel()
-    return neighbours.matrix.nnz * graph.num_classes + values > LARGE
+    return max(1, neighbours.matrix.nnz * graph.num_classes + values)
 
 
 def sampled(

@@ -31,7 +31,7 @@ def _on_labels(classes: Classes) -> list[str]:
         found.append(
             f"The classes are unbalanced: '{classes.majority}' has {100 * classes.majority_share:.0f} % of the labels, "
             f"'{min(present)[1]}' {min(present)[0]:,} of {classes.labelled:,}. Look at macro-F1 beside accuracy, and "
-            "try balanced class weights."
+            "try --set class_weight=balanced."
         )
     if small and len(present) > 1:
         what = f"{'classes' if len(small) > 1 else 'class'} {_listed(small)}"
