@@ -1,4 +1,4 @@
-"""`python -m benchmarks.own_graph`: a large graph of one's own through every command, with seconds and memory of each."""
+"""`python -m benchmarks.own_graph`: a large own graph through every command, with seconds and memory of each."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def timed(folder: Path, command: list[str]) -> dict[str, Any]:
 
 
 def generate(folder: Path, nodes: int, edges: int) -> None:
-    """Parquet tables of a planted graph: two edges of three inside a class, noisy features, every third label missing."""
+    """Parquet tables of a planted graph: two edges of three inside a class, noisy features, labels missing."""
     import pyarrow as pa
     import pyarrow.parquet
 

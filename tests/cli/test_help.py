@@ -11,12 +11,13 @@ import pytest
 
 import pcnet as package
 
+COMMANDS = ["train", "predict", "inspect", "compare", "reproduce", "tune", "bench", "data"]
 TRAIN = """
-    dataset --preset --runs --set --seed --threads --device --out --resume --data --json
+    GRAPH --preset --runs --set --seed --threads --device --out --resume --data --read --json
     KEY=VALUE lr.theta=0.01 table1 table2 table3 citeseer $PCNET_DATA
 """
 TUNE = """
-    dataset --trials --preset --protocol --runs --splits --strategy --sampler --batch --seed --space --set --leak
+    GRAPH --trials --preset --protocol --runs --splits --strategy --sampler --batch --seed --space --set --leak
     --store --threads --device --data --json halving optuna tpe table3 fixed-48-32-20 best.json
 """
 
@@ -24,11 +25,14 @@ TUNE = """
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--help"], ["Usage: pcnet", "train", "data", "whatever its homophily", "--version"]),
+        (["--help"], ["Usage: pcnet", *COMMANDS, "whatever its homophily", "--version"]),
         (["-h"], ["Usage: pcnet"]),
         (["train", "--help"], [*TRAIN.split(), "test labels are read once, after all training", "standard output"]),
         (["tune", "--help"], [*TUNE.split(), "computed once, at the end", "the same command continues a search"]),
-        (["data", "--help"], ["list", "get", "verify", "checksum"]),
+        (["predict", "--help"], ["RUN", "[GRAPH]", "-o", "margin", "--unlabelled", "calibrated on its validation nodes"]),
+        (["inspect", "--help"], ["[GRAPH]", "--json", "--no-probe"]),
+        (["compare", "--help"], ["[GRAPH]", "--methods", "--out", "Wilcoxon"]),
+        (["data", "--help"], ["list", "get", "verify", "export", "checksum"]),
         (["data", "list", "--help"], ["--data", "--json"]),
     ],
 )

@@ -92,9 +92,10 @@ def test_another_graph_is_read_as_the_first(pcnet: Callable, place: Path, people
 
 def test_wishes_are_remembered(pcnet: Callable, place: Path, people: Path):
     """A column that was left out of training is left out of predicting."""
-    code, out, err = pcnet("train", "people", *QUICK, "--out", "run", "--read", "drop=d", "--read", "label=label")
+    wishes = ("--read", "drop=d", "--read", "label=label", "--read", "kind.a=number")
+    code, out, err = pcnet("train", "people", *QUICK, "--out", "run", *wishes)
     assert (code, err, "3 features" in out) == (0, "", True)
-    assert json.loads((place / "run" / "settings.json").read_text())["read"] == ["drop=d", "label=label"]
+    assert json.loads((place / "run" / "settings.json").read_text())["read"] == list(wishes[1::2])
     assert pcnet("predict", "run").code == 0
 
 
@@ -105,7 +106,8 @@ REFUSALS = {
     ("predict", "run", "small"): "'d' is missing",
     ("train", "people", "--preset", "table2"): "table2 has no settings for your own graph",
     ("train", "people", "--read", "labels=x"): "--read takes KEY=VALUE with a key of nodes",
-    ("train", "people", "--read", "directed=maybe"): "--read directed must be true or false",
+    ("train", "people", "--read", "directed=maybe"): "--read directed must be one of true, false, not 'maybe'",
+    ("train", "people", "--read", "kind.a=word"): "--read kind.a must be one of number, boolean, category",
     ("train", "citeseer", "--read", "label=x"): "--read is for your own files",
     ("train", "poeple"): "'poeple' is neither a file or folder here nor a named dataset",
 }

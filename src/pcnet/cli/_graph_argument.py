@@ -6,14 +6,14 @@ import os
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 
 from pcnet.data import CATALOGUE, EMBEDDED, dataset_named, load_dataset, read_graph
 from pcnet.errors import PcnetError, PcnetWarning, close_match
 from pcnet.experiments import Experiment, file_experiment, graph_experiment
-from pcnet.graph import Graph
+from pcnet.graph import Graph, Kind
 
 #: How the names of files that hold a graph end.
 ENDINGS = (".npz", ".graphml", ".csv", ".tsv", ".parquet")
@@ -33,8 +33,8 @@ ReadOption = Annotated[
     typer.Option(
         "--read",
         metavar="KEY=VALUE",
-        help="How to read your own graph: nodes, source, target, weight, id, label, drop or directed, "
-        "as in --read label=topic.",
+        help="How to read your own graph: nodes, source, target, weight, id, label, drop, directed or kind.COLUMN, "
+        "as in --read label=topic --read kind.zip=category.",
     ),
 ]
 
@@ -85,22 +85,25 @@ def own_experiment(graph: Graph, preset: str | None, method: str, protocol: str 
 
 def reading_wishes(assignments: Sequence[str] | None) -> dict[str, Any]:
     """`key=value` assignments as arguments of `read_graph`."""
-    wishes: dict[str, Any] = {}
+    wishes: dict[str, Any] = {"drop": [], "kinds": {}}
     for assignment in assignments or ():
         key, equals, value = (part.strip() for part in assignment.partition("="))
-        if not equals or not value or key not in (*TEXTS, "drop", "directed"):
-            known = ", ".join((*TEXTS, "drop", "directed"))
-            raise PcnetError(
-                f"--read takes KEY=VALUE with a key of {known}, not '{assignment}'.{close_match(key, TEXTS)}"
-            )
-        if key == "drop":
-            wishes[key] = [*wishes.get(key, []), value]
-        elif key == "directed":
-            if value.lower() not in ("true", "false"):
-                raise PcnetError(f"--read directed must be true or false, not '{value}'.")
-            wishes[key] = value.lower() == "true"
-        else:
+        kind, dot, column = key.partition(".")
+        if equals and value and key in TEXTS:
             wishes[key] = value
+        elif equals and value and key == "drop":
+            wishes["drop"].append(value)
+        elif key == "directed" and value.lower() in ("true", "false"):
+            wishes[key] = value.lower() == "true"
+        elif kind == "kind" and dot and column and value in get_args(Kind):
+            wishes["kinds"][column] = value
+        elif kind == "kind" or key == "directed":
+            choices = get_args(Kind) if kind == "kind" else ("true", "false")
+            raise PcnetError(f"--read {key} must be one of {', '.join(choices)}, not '{value}'.")
+        else:
+            known = ", ".join((*TEXTS, "drop", "directed", "kind.COLUMN"))
+            hint = close_match(key, TEXTS)
+            raise PcnetError(f"--read takes KEY=VALUE with a key of {known}, not '{assignment}'.{hint}")
     return wishes
 
 
