@@ -29,7 +29,7 @@ TUNE = """
         (["-h"], ["Usage: pcnet"]),
         (["train", "--help"], [*TRAIN.split(), "test labels are read once, after all training", "standard output"]),
         (["tune", "--help"], [*TUNE.split(), "computed once, at the end", "the same command continues a search"]),
-        (["predict", "--help"], ["RUN", "[GRAPH]", "-o", "margin", "--unlabelled", "calibrated on its validation nodes"]),
+        (["predict", "--help"], ["RUN", "[GRAPH]", "-o", "margin", "--unlabelled", "calibrated on"]),
         (["inspect", "--help"], ["[GRAPH]", "--json", "--no-probe"]),
         (["compare", "--help"], ["[GRAPH]", "--methods", "--out", "Wilcoxon"]),
         (["data", "--help"], ["list", "get", "verify", "export", "checksum"]),
