@@ -56,21 +56,12 @@ def probe(
     reason = _too_few(graph.y)
     if reason:
         return Probe({}, {}, {}, skipped=reason)
-    missing = {}
-    if graph.schema is not None and graph.schema.structural:
-        missing["features"] = "The nodes have no features of their own."
-    if neighbours.links.edges == 0:
-        missing |= dict.fromkeys(("graph", "both"), "There are no links.")
-    size = step_size(graph, neighbours)
-    training, note, ways = replace(TRAINING, epochs=min(TRAINING.epochs, max(FEWEST, WORK // size))), "", _whole(graph)
-    if size > LARGE:
-        training = TRAINING
-        note, ways = sampled(graph, neighbours, seed, MLP)
-    elif training.epochs < TRAINING.epochs:
-        note = f"To keep it short, no more than {training.epochs} epochs are trained."
+    missing = _missing(graph, neighbours)
+    ways, training, note = _planned(graph, neighbours, seed)
     ways = {way: pair for way, pair in ways.items() if way not in missing}
     if not ways:
         return Probe({}, {}, missing, skipped="There are neither features nor links to learn from.")
+    # Those of the sampled nodes, where nodes are sampled.
     labels = next(iter(ways.values()))[0].y
     reason = _too_few(labels)
     if reason:
@@ -81,6 +72,32 @@ def probe(
     drawn = [stratified(labels, seed + number) for number in range(splits)]
     found = _trained(ways, drawn, training, threads, tell)
     return replace(found, missing=missing, note=note, metric=metric)
+
+
+def _missing(graph: Graph, neighbours: Neighbours) -> dict[str, str]:
+    """Which ways make no sense on this graph, and why."""
+    missing = {}
+    if graph.schema is not None and graph.schema.structural:
+        missing["features"] = "The nodes have no features of their own."
+    if neighbours.links.edges == 0:
+        missing |= dict.fromkeys(("graph", "both"), "There are no links.")
+    return missing
+
+
+def _planned(
+    graph: Graph, neighbours: Neighbours, seed: int
+) -> tuple[dict[str, tuple[Graph, ModelSettings]], TrainingSettings, str]:
+    """What is trained, how, and a sentence on what was cut for the sake of time."""
+    size = step_size(graph, neighbours)
+    if size > LARGE:
+        note, ways = sampled(graph, neighbours, seed, MLP)
+        return ways, TRAINING, note
+    numbers = CSR.from_scipy(scipy.sparse.eye(graph.num_nodes, format="csr"))
+    nameless = replace(graph, x=numbers, schema=None)
+    ways = {"features": (graph, MLP), "graph": (nameless, NUMBERED), "both": (graph, FILTER)}
+    epochs = min(TRAINING.epochs, max(FEWEST, WORK // size))
+    note = "" if epochs == TRAINING.epochs else f"To keep it short, no more than {epochs} epochs are trained."
+    return ways, replace(TRAINING, epochs=epochs), note
 
 
 def stratified(labels: torch.Tensor, seed: int) -> Split:
@@ -98,12 +115,6 @@ def stratified(labels: torch.Tensor, seed: int) -> Split:
             part.append(ids)
     train, val, test = (torch.from_numpy(np.concatenate(part)) for part in parts)
     return Split(train, val, test, labels, "stratified-60-20-20", seed)
-
-
-def _whole(graph: Graph) -> dict[str, tuple[Graph, ModelSettings]]:
-    numbers = CSR.from_scipy(scipy.sparse.eye(graph.num_nodes, format="csr"))
-    nameless = replace(graph, x=numbers, schema=None)
-    return {"features": (graph, MLP), "graph": (nameless, NUMBERED), "both": (graph, FILTER)}
 
 
 def _too_few(y: torch.Tensor) -> str:
