@@ -14,6 +14,7 @@ from pcnet.data import (
 )
 from pcnet.errors import PcnetError, PcnetWarning
 from pcnet.graph import Graph, Operator
+from pcnet.inspection import Inspection, inspect_graph
 from pcnet.nn import PCConv, PCNet, PCNetSettings, load_model, save_model
 from pcnet.polynomial import charlier_matrix, fit_response, identifiability, poisson_charlier
 from pcnet.propagate import apply_polynomial
@@ -26,6 +27,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Graph",
+    "Inspection",
     "NodeClassifier",
     "NodeIndexClassifier",
     "Operator",
@@ -47,6 +49,7 @@ __all__ = [
     "graph_from_pyg",
     "graph_from_scipy",
     "identifiability",
+    "inspect_graph",
     "load_dataset",
     "load_model",
     "make_split",

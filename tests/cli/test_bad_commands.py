@@ -32,7 +32,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "unknown option": ("train --epochs 5", "--epochs"),
     "too many arguments": ("train citeseer cora", "cora"),
     "option without its value": ("train --runs", "--runs"),
-    "unknown dataset": ("train citseer", "There is no dataset 'citseer'. Did you mean 'citeseer'?"),
+    "unknown dataset": ("train citseer", "nor a named dataset. Did you mean 'citeseer'?"),
     "unknown preset": ("train --preset tabel1", "Did you mean 'table1'?"),
     "preset without the dataset": (
         "train wisconsin --preset table1",
