@@ -76,13 +76,14 @@ def test_json_file_and_folder(pcnet, place):
 
 def test_nothing_that_could_run_code(pcnet, place):
     pcnet(*QUICK, "--out", "here")
-    kinds = {".json": b"{[", ".png": b"\x89"}
+    kinds = {".json": b"{[", ".png": b"\x89", ".html": b"<"}
     for path in (place / "here").rglob("*"):
         if path.suffix == ".safetensors":
             length = struct.unpack("<Q", path.read_bytes()[:8])[0]
             assert json.loads(path.read_bytes()[8 : 8 + length])
         elif path.is_file():
             assert path.read_bytes()[0] in kinds[path.suffix]
+    assert "<script" not in (place / "here" / "report.html").read_text()
     head = (place / "here" / "response.png").read_bytes()[:24]
     width, height = struct.unpack(">II", head[16:24])
     assert 600 <= width <= 3000

@@ -148,7 +148,7 @@ def test_interrupted_says_how_to_go_on(place):
 
 
 REFUSED = {
-    "no dataset": ("tune", "Missing argument 'dataset'"),
+    "no dataset": ("tune", "Missing argument 'GRAPH'"),
     "unknown dataset": ("tune citseer", "Did you mean 'citeseer'?"),
     "unknown protocol": ("tune citeseer --protocol random-60-20", "Did you mean 'random-60-20-20'?"),
     "protocol against preset": (

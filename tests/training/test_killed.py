@@ -46,11 +46,11 @@ def here(*arguments: str | Path) -> None:
 
 
 def content(folder: Path) -> dict[str, object]:
-    """Everything in a run folder but the time it took and the picture."""
+    """Everything in a run folder but the time it took, the picture, and the report, which names the command."""
     files = {
         str(path.relative_to(folder)): path.read_bytes()
         for path in folder.rglob("*")
-        if path.is_file() and path.suffix != ".png"
+        if path.is_file() and path.suffix not in (".png", ".html")
     }
     metrics = json.loads(files.pop("metrics.json"))
     assert metrics.pop("seconds") > 0
