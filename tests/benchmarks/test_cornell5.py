@@ -15,11 +15,12 @@ pytestmark = pytest.mark.filterwarnings("ignore::pcnet.PcnetWarning")
 def test_a_row_is_plain_data_and_stands_in_the_table():
     row = measure("gcn", "citeseer", 2)
     assert json.loads(json.dumps(row, allow_nan=False)) == row
+    row["measured"] = "2020-02-02T20:20:20+00:00"
     assert row["peak_gib"] >= row["graph_gib"] > 0
     assert 0 < row["epochs_ms"][0] <= row["epoch_ms"] <= row["epochs_ms"][1]
     assert len(row["accuracy"]) == 2
     refused = {**row, "name": "h2gcn", "refused": "About 9 pairs would not fit."}
-    structure = {**row, "name": STRUCTURE, "pairs": 12345, "rings": 3}
+    structure = {**row, "name": STRUCTURE, "pairs": 12345, "rings": 3, "computing_s": 1.0}
     page = sheet({"dataset": "citeseer", "epochs": EPOCHS, "rows": [row, refused, structure]})
     assert all(len(cells) == len(COLUMNS) for cells in page.rows)
     text = page.markdown()
