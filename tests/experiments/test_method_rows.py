@@ -21,7 +21,7 @@ from pcnet.tuning import Space
 
 SIX = {"cora", "citeseer", "pubmed", "texas", "actor", "cornell"}
 LINEAR = ("monomial", "chebyshev", "bernstein", "jacobi")
-ALIKE = {**dict.fromkeys((*LINEAR, "jacobi-mlp"), "jacobiconv"), "pcnet-half": "pcnet", "pcnet-half-lin": "pcnet"}
+ALIKE = {**dict.fromkeys((*LINEAR, "jacobi-mlp"), "jacobiconv"), "pcnet-half": "pcnet"}
 CLASSES = {"cora": 7, "citeseer": 6, "pubmed": 3, "texas": 5, "actor": 5, "cornell": 5}
 
 
@@ -117,9 +117,9 @@ def test_what_the_rows_are():
     for dataset, classes in CLASSES.items():
         model = preset_experiment(dataset, "table4", "jacobi-mlp").model
         assert (model.hidden, model.activation, model.frozen, model.drop_hidden) == (classes, "relu", False, 0.0)
-    half, linear = (preset_experiment("cora", "table4", name) for name in ("pcnet-half", "pcnet-half-lin"))
-    assert (half.model.eta, half.model.hidden) == (0.5, 64)
-    assert (linear.model.eta, linear.model.hidden) == (0.5, None)
+    half, linear = preset_experiment("cora", "table4", "pcnet-half").model, method_file("pcnet-half-lin").defaults.model
+    assert (half.eta, half.hidden) == (0.5, 64)
+    assert (linear.method, linear.eta, linear.hidden) == ("pcnet", 0.5, None)
     assert default_experiment("cora", "monomial").model == preset_experiment("cora", "table4", "monomial").model
     assert preset_experiment("texas", "table1", "pcnet-half").model.eta == 0.5
 

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import json
+import struct
 from pathlib import Path
 
 import pytest
 
 from pcnet import PcnetError
 from pcnet.evaluation import summarise
-from pcnet.reproduction import Cell, TableSweep, cells_of, cells_sheet, overview_sheet, table_report, winners_sheet
+from pcnet.reproduction import (
+    Cell,
+    TableSweep,
+    cells_of,
+    cells_sheet,
+    overview_sheet,
+    plot_differences,
+    table_report,
+    winners_sheet,
+)
 
 CELL = Cell("table2", "pcnet", "citeseer")
 
@@ -112,6 +122,22 @@ def test_a_report_says_what_came_out():
     assert "PCNet" in text
     assert "91.45 ± " in text
     json.dumps(report)
+
+
+def test_a_picture_of_the_differences(tmp_path: Path):
+    """Near, far below and far above; nothing is drawn where nothing was printed."""
+    levels = {"pcnet": 90.0, "gcn": 60.0, "mlp": 99.0}
+    records = {}
+    for method, level in levels.items():
+        for dataset in ("cora", "texas"):
+            cell = Cell("table2", method, dataset)
+            records[cell] = record(cell, [level + 0.1 * run for run in range(10)])
+    plot_differences(table_report("table2", records, {}), tmp_path / "table2.png")
+    head = (tmp_path / "table2.png").read_bytes()[:24]
+    width, height = struct.unpack(">II", head[16:24])
+    assert (head[:4], width > 600, height > 200) == (b"\x89PNG", True, True)
+    plot_differences({**table_report("table2", records, {}), "cells": []}, tmp_path / "nothing.png")
+    assert not (tmp_path / "nothing.png").exists()
 
 
 def test_methods_on_other_splits_are_not_compared():

@@ -29,6 +29,7 @@ from pcnet.reproduction import (
     figure2_sheet,
     overview_sheet,
     plot_complexity,
+    plot_differences,
     plot_figure2,
     run_complexity,
     run_datasets,
@@ -87,6 +88,7 @@ class Reproduction:
                 report = {**self.provenance, **table_report(table, own, gone)}
                 name = f"{table}-as-published" if as_published else table
                 self._write(name, report, [overview_sheet, winners_sheet, cells_sheet])
+                plot_differences(report, self.out / f"{name}.png")
 
     def _compute(self, cells: Sequence[Cell], resume: bool) -> tuple[dict[Cell, Record], dict[Cell, str]]:
         """Records of the cells that can be computed, and why the others cannot."""

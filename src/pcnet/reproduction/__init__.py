@@ -8,6 +8,7 @@ from pcnet.reproduction._cells import Cell, cells_of, known_tables
 from pcnet.reproduction._complexity import complexity_sheet, run_complexity
 from pcnet.reproduction._complexity_plot import plot_complexity
 from pcnet.reproduction._datasets import datasets_sheet, run_datasets, statistics
+from pcnet.reproduction._differences_plot import plot_differences
 from pcnet.reproduction._exponents import Exponent, fit_exponent
 from pcnet.reproduction._figure2 import figure2_sheet, run_figure2
 from pcnet.reproduction._figure2_plot import plot_figure2
@@ -38,6 +39,7 @@ __all__ = [
     "known_tables",
     "overview_sheet",
     "plot_complexity",
+    "plot_differences",
     "plot_figure2",
     "run_complexity",
     "run_datasets",
