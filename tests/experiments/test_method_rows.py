@@ -16,6 +16,7 @@ from pcnet.experiments import (
     method_name,
     preset_datasets,
     preset_experiment,
+    table_experiment,
 )
 from pcnet.tuning import Space
 
@@ -137,3 +138,14 @@ def test_rows_of_table_3_have_the_settings_of_the_code_behind_them():
     assert (gprgnn.model.alpha, gprgnn.training.lr, gprgnn.training.wd) == (1.0, {"all": 0.05}, {"all": 5e-4})
     mlp = preset_experiment("pubmed", "table3", "mlp")
     assert (mlp.model.hidden, mlp.model.drop_in, mlp.training.wd) == (64, 0.3, {"all": 1e-6})
+
+
+def test_what_a_grid_chose_is_used_but_not_searched_from():
+    """Searching the grid again starts from the method's defaults, whatever it chose the last time."""
+    file = method_file("gcn")
+    assert file.is_chosen("table2", "cora")
+    assert not file.is_chosen("table3", "cora")
+    chosen, again = (table_experiment("cora", "table2", "gcn", only_published=only) for only in (False, True))
+    assert chosen.training == preset_experiment("cora", "table2", "gcn").training
+    assert chosen.source.startswith("validation on 3 splits")
+    assert (again.model, again.training, again.seeds) == (file.defaults.model, file.defaults.training, chosen.seeds)

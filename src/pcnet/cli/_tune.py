@@ -208,7 +208,7 @@ def _base(dataset: str, preset: str | None, protocol: str | None, method: str) -
     if preset is None and protocol is not None:
         return protocol_experiment(dataset, protocol, method)
     if preset in preset_names():
-        experiment = table_experiment(dataset, str(preset), method)
+        experiment = table_experiment(dataset, str(preset), method, only_published=True)
     else:
         experiment = named_experiment(dataset, preset, method)
     if protocol not in (None, experiment.protocol):

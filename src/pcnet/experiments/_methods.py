@@ -57,6 +57,10 @@ class MethodFile:
                 return self._entry(source[table][dataset])
         return None
 
+    def is_chosen(self, table: str, dataset: str) -> bool:
+        """Whether the settings of a cell are a grid's choice."""
+        return dataset not in self.content.get(table, {}) and dataset in self.chosen.get(table, {})
+
     def _entry(self, own: Mapping[str, Any]) -> Entry:
         model, training = ({**self.content.get(part, {}), **own.get(part, {})} for part in ("model", "training"))
         rerun = own.get("rerun")

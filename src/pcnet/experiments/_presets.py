@@ -122,10 +122,16 @@ def preset_experiment(dataset: str, preset: str = "table2", method: str = DEFAUL
     return Experiment(name, preset, table["protocols"][name], seeds, *settings)
 
 
-def table_experiment(dataset: str, preset: str, method: str = DEFAULT_METHOD) -> Experiment:
-    """As `preset_experiment`; where the method has no settings for the cell, its defaults on the cell's splits."""
+def table_experiment(
+    dataset: str, preset: str, method: str = DEFAULT_METHOD, *, only_published: bool = False
+) -> Experiment:
+    """As `preset_experiment`; where the method has no settings for the cell, its defaults on the cell's splits.
+
+    With `only_published`, what a grid has chosen does not count: a grid that is searched again starts where it did.
+    """
     name = dataset_named(dataset).name
-    if _entry(method, _known_preset(preset), name) is not None:
+    known = _entry(method, _known_preset(preset), name) is not None
+    if known and not (only_published and method_file(method).is_chosen(preset, name)):
         return preset_experiment(name, preset, method)
     table, entry = _tables()[preset], method_file(method).defaults
     if name not in table["protocols"]:
