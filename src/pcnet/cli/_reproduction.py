@@ -87,7 +87,8 @@ class Reproduction:
             if own:
                 report = {**self.provenance, **table_report(table, own, gone)}
                 name = f"{table}-as-published" if as_published else table
-                self._write(name, report, [overview_sheet, winners_sheet, cells_sheet])
+                sheets = [overview_sheet, *([winners_sheet] if report["winners"] else []), cells_sheet]
+                self._write(name, report, sheets)
                 plot_differences(report, self.out / f"{name}.png")
 
     def _compute(self, cells: Sequence[Cell], resume: bool) -> tuple[dict[Cell, Record], dict[Cell, str]]:
