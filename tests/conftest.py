@@ -19,3 +19,9 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.differing_executors, HealthCheck.too_slow],
 )
 settings.load_profile("pcnet")
+
+
+@pytest.fixture(autouse=True)
+def seeded() -> None:
+    """A test that draws numbers draws the same ones alone, in any order and on any worker."""
+    torch.manual_seed(0)
