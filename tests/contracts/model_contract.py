@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
 from pcnet.data import Split, csbm, make_split
-from pcnet.graph import Graph
-from pcnet.nn import load_model, save_model
+from pcnet.graph import Graph, Operator
+from pcnet.nn import Model, load_model, save_model
 from pcnet.training import Outcome, Run, Targets, TrainingSettings, train
 
 TRAINING = TrainingSettings(lr={"all": 0.02}, wd={"all": 5e-4}, epochs=200, stopping="none")
@@ -26,6 +27,19 @@ def planted(phi: float) -> tuple[Graph, Split]:
     """Three planted classes, linked within (φ > 0) or across (φ < 0)."""
     graph = csbm(240, phi, classes=3, features=30, average_degree=20, seed=5)
     return graph, make_split(graph, "random-60-20-20", 0)
+
+
+def check_stack(models: Sequence[Model], x: Tensor, operator: Operator) -> None:
+    """Stacked models compute what each computes alone, and so do their gradients; in double precision."""
+    stacked = type(models[0]).stack(models)
+    together = stacked(x, operator)
+    together.square().sum().backward()
+    for run, model in enumerate(models):
+        alone = model(x, operator)
+        torch.testing.assert_close(together[run], alone, rtol=1e-7, atol=1e-7)
+        alone.square().sum().backward()
+        for ours, own in zip(stacked.parameters(), model.parameters(), strict=True):
+            torch.testing.assert_close(ours.grad[run], own.grad, rtol=1e-6, atol=1e-6)
 
 
 class ModelContract(ABC):

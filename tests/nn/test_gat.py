@@ -14,6 +14,7 @@ from torch import Tensor
 from torch.nn.functional import elu
 
 from contracts.filter_contract import columns
+from contracts.model_contract import check_stack
 from pcnet.errors import PcnetError
 from pcnet.graph import CSR, Graph, Operator
 from pcnet.nn import GAT, Draws, GATSettings
@@ -109,15 +110,7 @@ def test_runs_side_by_side(dropout):
     graph = NAMED["disconnected"]
     options: dict[str, Any] = {"heads": 2, "out_heads": 2, "dropout": dropout, "drop_attention": dropout}
     models = [GAT(4, 2, 3, **options).double() for _ in range(3)]
-    x, stacked = columns(graph.num_nodes, 4, 2), GAT.stack(models)
-    together = stacked(x, operator_of(graph))
-    together.square().sum().backward()
-    for run, model in enumerate(models):
-        alone = model(x, operator_of(graph))
-        torch.testing.assert_close(together[run], alone, rtol=1e-7, atol=1e-7)
-        alone.square().sum().backward()
-        for ours, own in zip(stacked.parameters(), model.parameters(), strict=True):
-            torch.testing.assert_close(ours.grad[run], own.grad, rtol=1e-6, atol=1e-6)
+    check_stack(models, columns(graph.num_nodes, 4, 2), operator_of(graph))
 
 
 def test_directed_edges_are_followed():

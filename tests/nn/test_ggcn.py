@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from test_models_contract import MethodContract
 
 from contracts.filter_contract import columns
+from contracts.model_contract import check_stack
 from pcnet.errors import PcnetError
 from pcnet.graph import CSR, Operator
 from pcnet.nn import GGCN, GGCNSettings
@@ -112,15 +113,7 @@ def test_a_node_without_features_sends_and_receives_zeros():
 def test_runs_side_by_side(depth, dropout):
     graph = NAMED["disconnected"]
     models = [random_model(seed, depth, dropout) for seed in range(3)]
-    x, stacked = columns(graph.num_nodes, 4, 2), GGCN.stack(models)
-    together = stacked(x, operator_of(graph))
-    together.square().sum().backward()
-    for run, model in enumerate(models):
-        alone = model(x, operator_of(graph))
-        torch.testing.assert_close(together[run], alone, rtol=1e-7, atol=1e-7)
-        alone.square().sum().backward()
-        for ours, own in zip(stacked.parameters(), model.parameters(), strict=True):
-            torch.testing.assert_close(ours.grad[run], own.grad, rtol=1e-6, atol=1e-6)
+    check_stack(models, columns(graph.num_nodes, 4, 2), operator_of(graph))
 
 
 def test_how_it_begins():

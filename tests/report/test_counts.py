@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pcnet import Graph
-from pcnet.evaluation import reliability, temperature
+from pcnet.evaluation import reliability, temperature, wilson
 from pcnet.graph import edge_homophily, node_homophily
 from pcnet.report._mistakes import confident_mistakes
-from pcnet.report._neighbours import by_degree, by_likeness, neighbours, wilson
+from pcnet.report._surroundings import Surroundings, by_degree, by_likeness
 from pcnet.report._tally import class_scores, frequent_confusions, tally
 from strategies import graphs
 
@@ -84,7 +84,7 @@ def test_neighbours_are_counted_as_by_hand(edges, seed):
     y = np.random.default_rng(seed).integers(-1, 3, n)
     y[:2] = 0, 2
     graph = Graph(edges.edge_index, torch.zeros(n, 1), torch.from_numpy(y))
-    found = neighbours(graph)
+    found = Surroundings.of(graph)
     around = [set() for _ in range(n)]
     for a, b in edges.edge_index.T.tolist():
         if a != b:
@@ -102,7 +102,7 @@ def test_neighbours_are_counted_as_by_hand(edges, seed):
 
 
 def test_bins_hold_every_tested_node_once(result, small):
-    found, around = tally(result), neighbours(small)
+    found, around = tally(result), Surroundings.of(small)
     times = found.times > 0
     assert sum(each.nodes for each in by_degree(found, around)) == times.sum()
     assert sum(each.nodes for each in by_likeness(found, around)) == (times & np.isfinite(around.likeness)).sum()
@@ -114,7 +114,7 @@ def test_bins_hold_every_tested_node_once(result, small):
     ("degree", "label"), [(0, "0"), (1, "1"), (2, "2"), (3, "3–4"), (4, "3–4"), (5, "5–8"), (64, "33–64"), (65, "> 64")]
 )
 def test_degrees_are_in_the_bin_that_names_them(result, small, degree, label):
-    around = replace(neighbours(small), degree=np.full(small.num_nodes, degree))
+    around = replace(Surroundings.of(small), degree=np.full(small.num_nodes, degree))
     assert [each.label for each in by_degree(tally(result), around)] == [label]
 
 
@@ -122,7 +122,7 @@ def test_degrees_are_in_the_bin_that_names_them(result, small, degree, label):
     ("share", "label"), [(0.0, "0–20 %"), (3 / 5, "60–80 %"), (0.1 * 6, "60–80 %"), (1.0, "80–100 %")]
 )
 def test_shares_are_in_the_bin_that_names_them(result, small, share, label):
-    around = replace(neighbours(small), likeness=np.full(small.num_nodes, share))
+    around = replace(Surroundings.of(small), likeness=np.full(small.num_nodes, share))
     assert [each.label for each in by_likeness(tally(result), around)] == [label]
 
 
@@ -141,7 +141,9 @@ def test_the_surest_mistakes_come_first(result, small, pairs):
     nodes = torch.cat([split.test for split in result.splits])
     wrong = answers != labels
     surest = nodes[wrong][top[wrong].argmax()]
-    found = confident_mistakes(tally(result), neighbours(small), small.y.numpy(), small.node_names, small.class_names)
+    found = confident_mistakes(
+        tally(result), Surroundings.of(small), small.y.numpy(), small.node_names, small.class_names
+    )
     assert found[0].node == f"node {surest}"
     assert found[0].probability == pytest.approx(100 * float(top[wrong].max()))
     assert [each.probability for each in found] == sorted((each.probability for each in found), reverse=True)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pcnet.evaluation import Reliability
 from pcnet.report._charts import Score, bins_chart, curves_chart, reliability_chart, score_line
 from pcnet.report._heatmap import FEW, heatmap, numbered
-from pcnet.report._neighbours import Bin
+from pcnet.report._surroundings import Bin
 from pcnet.report._svg import plain, span, ticks
 
 HEAT = {"rows": "true", "columns": "answer", "label": "a heat map"}

@@ -13,7 +13,7 @@ from pcnet.cli._versions import command_line, machine
 from pcnet.errors import PcnetError
 from pcnet.experiments import Experiment, Result
 from pcnet.graph import Graph
-from pcnet.nn import FilterNet
+from pcnet.nn import filters_of
 from pcnet.report import plot_response, write_report
 from pcnet.training import clear_checkpoint
 
@@ -96,8 +96,7 @@ class RunFolder:
             ],
         )
         Ensemble.of(graph, result.runs, result.outcomes).save(self.path)
-        models = [outcome.model for outcome in result.outcomes]
-        convs = [model.conv for model in models if isinstance(model, FilterNet) and model.conv is not None]
+        convs = filters_of(outcome.model for outcome in result.outcomes)
         if convs:
             title = f"{experiment.title} on {experiment.dataset} ({experiment.preset}), {len(convs)} runs"
             plot_response(convs, experiment.model.operator(graph), self.path / "response.png", title=title)

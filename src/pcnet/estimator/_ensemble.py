@@ -17,13 +17,12 @@ from pcnet._files import read_json, write_json
 from pcnet.errors import PcnetError
 from pcnet.evaluation import reliability, temperature
 from pcnet.graph import Graph, Schema
-from pcnet.nn import FilterNet, Model, ModelSettings, load_model, save_model
+from pcnet.nn import Model, ModelSettings, filters_of, load_model, save_model
+from pcnet.report import learned
 from pcnet.training import Outcome, Run
 
 FORMAT = 1
 FILE = "classifier.json"
-#: Points at which a filter's response is given.
-POINTS = 600
 
 
 class FilterResponse(NamedTuple):
@@ -84,14 +83,12 @@ class Ensemble:
 
     def response(self, graph: Graph) -> FilterResponse | None:
         """What the learned filter does to each frequency, the mean of the models; None where there is no one filter."""
-        convs = [model.conv for model in self.models if isinstance(model, FilterNet) and model.conv is not None]
+        convs = filters_of(self.models)
         if not convs:
             return None
-        s = np.linspace(*self.settings.operator(graph).interval, POINTS)
-        lam = convs[0].frequency(s)
-        responses = [conv.response(lam).reshape(-1, len(lam)).mean(axis=0) for conv in convs]
-        order = np.argsort(lam)
-        return FilterResponse(lam[order], np.mean(responses, axis=0)[order])
+        found = learned(convs, self.settings.operator(graph))
+        order = np.argsort(found.lam)
+        return FilterResponse(found.lam[order], found.mean[order])
 
     def check(self, graph: Graph) -> None:
         """Refuse a graph whose features are not those of the training."""

@@ -2,7 +2,7 @@
 
 from pcnet.evaluation._calibration import Reliability, reliability, temperature
 from pcnet.evaluation._critical_difference import CriticalDifference, Pair, critical_difference
-from pcnet.evaluation._intervals import Summary, summarise
+from pcnet.evaluation._intervals import Summary, summarise, wilson
 from pcnet.evaluation._metrics import scores
 from pcnet.evaluation._paired import LEVEL, Comparison, Rival, holm, signed_rank, winners
 from pcnet.evaluation._ranks import average_ranks
@@ -29,5 +29,6 @@ __all__ = [
     "summarise",
     "temperature",
     "verdict",
+    "wilson",
     "winners",
 ]

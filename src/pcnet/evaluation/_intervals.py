@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,6 +11,8 @@ import numpy as np
 from pcnet.errors import PcnetError
 
 RESAMPLES = 1000
+#: The normal quantile of a 95 % interval.
+Z = 1.96
 
 
 @dataclass(frozen=True)
@@ -41,3 +44,11 @@ def summarise(values: Sequence[float], *, resamples: int = RESAMPLES, seed: int 
     low, high = np.percentile(runs[drawn].mean(axis=1), [2.5, 97.5])
     std = float(runs.std(ddof=1)) if len(runs) > 1 else 0.0
     return Summary(float(runs.mean()), (float(low), float(high)), std, tuple(runs.tolist()))
+
+
+def wilson(share: float, count: int) -> tuple[float, float]:
+    """(s + z²/2n ± z √(s(1−s)/n + z²/4n²)) / (1 + z²/n): Wilson's 95 % interval of a share s of n nodes."""
+    square = Z**2 / count
+    half = Z * math.sqrt(share * (1 - share) / count + square / (4 * count))
+    low, high = ((share + square / 2 + side * half) / (1 + square) for side in (-1, 1))
+    return max(0.0, low), min(1.0, high)

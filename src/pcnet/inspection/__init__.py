@@ -5,7 +5,7 @@ from pcnet.inspection._classes import Classes, Homophily
 from pcnet.inspection._features import Features
 from pcnet.inspection._frequencies import Frequencies
 from pcnet.inspection._inspection import Inspection, Watcher, inspect_graph
-from pcnet.inspection._links import Degrees, Links
+from pcnet.inspection._links import Degrees, Links, Neighbours
 from pcnet.inspection._methods import Pattern, Suggestion, suggested_methods
 from pcnet.inspection._probe import Probe
 
@@ -18,6 +18,7 @@ __all__ = [
     "Homophily",
     "Inspection",
     "Links",
+    "Neighbours",
     "Pattern",
     "Probe",
     "Suggestion",

@@ -1,8 +1,17 @@
 """Figures of what was learned, and the report of a training."""
 
 from pcnet.report._critical_difference import plot_critical_difference
+from pcnet.report._learned import Learned, learned
 from pcnet.report._page import write_report
 from pcnet.report._passband import Passband, describe_response
 from pcnet.report._response import plot_response
 
-__all__ = ["Passband", "describe_response", "plot_critical_difference", "plot_response", "write_report"]
+__all__ = [
+    "Learned",
+    "Passband",
+    "describe_response",
+    "learned",
+    "plot_critical_difference",
+    "plot_response",
+    "write_report",
+]

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from pcnet._checks import FloatArray
 from pcnet.evaluation import Reliability
 from pcnet.report._learned import Learned
-from pcnet.report._neighbours import Bin
+from pcnet.report._surroundings import Bin
 from pcnet.report._svg import CHARACTER, WIDTH, Axes, Drawing, Scale, plain, span, ticks
 
 #: Runs that are drawn one by one, and points of each curve.

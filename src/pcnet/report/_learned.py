@@ -13,7 +13,7 @@ import scipy.sparse.linalg
 from pcnet._checks import FloatArray
 from pcnet.experiments import Result
 from pcnet.graph import Graph, Operator, spectral_density
-from pcnet.nn import FilterNet, PCConv, PolynomialConv
+from pcnet.nn import PCConv, PolynomialConv, filters_of
 
 POINTS = 600
 #: Entries of an operator up to which its spectral interval is found exactly.
@@ -52,8 +52,7 @@ def learned(convs: Sequence[PolynomialConv], operator: Operator) -> Learned:
 
 def learned_filters(graph: Graph, result: Result) -> Learned | None:
     """The filters of a result, or None where the method is no single filter."""
-    models = [outcome.model for outcome in result.outcomes]
-    convs = [model.conv for model in models if isinstance(model, FilterNet) and model.conv is not None]
+    convs = filters_of(outcome.model for outcome in result.outcomes)
     return learned(convs, result.experiment.model.operator(graph)) if convs else None
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pcnet.report._neighbours import Neighbours
+from pcnet.report._surroundings import Surroundings
 from pcnet.report._tally import Tally
 
 MOST = 12
@@ -32,7 +32,7 @@ class Mistake:
 
 
 def confident_mistakes(
-    results: Tally, around: Neighbours, labels: NDArray[np.int64], nodes: NDArray[np.generic], names: Sequence[str]
+    results: Tally, around: Surroundings, labels: NDArray[np.int64], nodes: NDArray[np.generic], names: Sequence[str]
 ) -> list[Mistake]:
     """The nodes with the most probable wrong answers, each node once."""
     first = np.argsort(-results.wrong_probability, kind="stable")[:MOST]

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from pcnet._files import write_text
+from pcnet.evaluation import wilson
 from pcnet.experiments import Result
 from pcnet.graph import Graph
 from pcnet.nn import FilterNet
@@ -18,8 +19,8 @@ from pcnet.report._charts import RUNS, Score, bins_chart, curves_chart, filter_c
 from pcnet.report._heatmap import FEW, heatmap, numbered
 from pcnet.report._learned import learned_filters
 from pcnet.report._mistakes import confident_mistakes
-from pcnet.report._neighbours import by_degree, by_likeness, homophily_measures, neighbours, wilson
 from pcnet.report._passband import describe_response
+from pcnet.report._surroundings import Surroundings, by_degree, by_likeness, homophily_measures
 from pcnet.report._tally import Tally, class_scores, frequent_confusions, tally
 
 
@@ -155,12 +156,12 @@ def _filter(graph: Graph, result: Result) -> dict[str, Any]:
 
 
 def _surroundings(graph: Graph, results: Tally) -> dict[str, Any]:
-    around, names = neighbours(graph), graph.class_names
+    around, names = Surroundings.of(graph), graph.class_names
     overall = 100 * float(results.right.sum() / results.times.sum())
     picture = {"rows": "class", "columns": "neighbours' class", "label": "Class mixing: neighbours' classes by class"}
     likeness, degree = by_likeness(results, around), by_degree(results, around)
     return {
-        "edges": around.graph.edge_index.shape[1],
+        "edges": around.edges,
         "measures": homophily_measures(around),
         "mixing": heatmap(around.mixing, names, **picture) if around.mixing.any() else None,
         "by_likeness": likeness

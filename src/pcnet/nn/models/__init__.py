@@ -8,7 +8,7 @@ from pcnet.nn.models._chebnetii import ChebNetIISettings
 from pcnet.nn.models._egnn import EGNN, EGNNSettings
 from pcnet.nn.models._evennet import EvenNetSettings
 from pcnet.nn.models._files import load_model, save_model
-from pcnet.nn.models._filter_net import FilterNet, FilterNetSettings
+from pcnet.nn.models._filter_net import FilterNet, FilterNetSettings, filters_of
 from pcnet.nn.models._gat import GAT, GATSettings
 from pcnet.nn.models._gcn import GCN, GCNSettings
 from pcnet.nn.models._gcnii import GCNII, GCNIISettings
@@ -75,6 +75,7 @@ __all__ = [
     "PDEGCNSettings",
     "TWIRLSSettings",
     "WRGATSettings",
+    "filters_of",
     "load_model",
     "method_named",
     "save_model",

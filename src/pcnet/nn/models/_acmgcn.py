@@ -82,9 +82,6 @@ class ACMGCN(LayeredNet):
         low, high, same = (share * h for share, h in zip(shares.split(1, dim=-1), channels, strict=True))
         return low + high + same
 
-    def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
-        return {"all": list(self.parameters())}
-
 
 def _passed(mapped: Tensor, P: CSR) -> list[Tensor]:
     """The thirds of a block as P x, (I − P) y and z; one product serves the first two."""

@@ -80,9 +80,6 @@ class ARMA(LayeredNet):
         h = self.drop(self.inner(h[..., :columns], h[..., columns:], operator))
         return self.outer(h @ self.second, self.drop(h, self.drop_skip) @ self.second_skip, operator)
 
-    def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
-        return {"all": list(self.parameters())}
-
 
 class _WithSkip(Perceptron):
     """[X W | δ(X) V]: what the steps begin with, and beside it what each of them adds."""

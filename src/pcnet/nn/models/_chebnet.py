@@ -53,9 +53,6 @@ class ChebNet(LayeredNet):
         h = chebyshev_sum(operator, h, self.terms) + over_nodes(self.biases[0])
         return chebyshev_sum(operator, self.drop(h.relu()) @ self.second, self.terms) + over_nodes(self.biases[1])
 
-    def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
-        return {"all": list(self.parameters())}
-
 
 def chebyshev_sum(operator: Operator, y: Tensor, terms: int) -> Tensor:
     """Σ_k T_k(−S) Y_k for y = [Y_0 | … | Y_{terms−1}], with terms − 1 propagations as wide as one of them.

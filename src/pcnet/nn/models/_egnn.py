@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from pcnet._checks import finite_number, positive_number, whole_number
 from pcnet.graph import Operator, SelfLoops
 from pcnet.nn._dropout import check_rate
-from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, over_nodes
+from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, over_nodes, uniform_by_inputs
 from pcnet.propagate import apply_operator
 
 
@@ -72,9 +72,7 @@ class EGNN(LayeredNet):
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
         """Linear layers as torch's, W_k = √c_k I, s_k = `shift`."""
         self.first.reset_parameters(generator)
-        bound = self.last.shape[0] ** -0.5
-        for parameter in (self.last, self.bias):
-            nn.init.uniform_(parameter, -bound, bound, generator=generator)
+        uniform_by_inputs([self.last, self.bias], self.last.shape[0], generator)
         with torch.no_grad():
             self.weights.copy_(self._centres())
             self.shifts.fill_(self.shift)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -81,6 +81,11 @@ class FilterNet(Model):
         layers = zip(names, self.transform.weights, self.transform.biases, strict=True)
         filters = {} if self.conv is None else self.conv.parameter_groups()
         return filters | {name: [weight, bias] for name, weight, bias in layers}
+
+
+def filters_of(models: Iterable[Model]) -> list[PolynomialConv]:
+    """The learned filters of models, of those that have one."""
+    return [model.conv for model in models if isinstance(model, FilterNet) and model.conv is not None]
 
 
 @dataclass(frozen=True)

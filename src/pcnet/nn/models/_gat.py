@@ -93,9 +93,6 @@ class GAT(LayeredNet):
         alpha = _softmax(leaky_relu(scores, self.slope), edges)
         return weighted_sums(operator.matrix, self.drop(alpha, self.drop_attention), z)
 
-    def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
-        return {"all": list(self.parameters())}
-
 
 def _softmax(scores: Tensor, edges: Entries) -> Tensor:
     """exp e_ij / Σ_j exp e_ij over the entries of each row, with the row's largest e taken off them first."""

@@ -35,9 +35,6 @@ class GCN(LayeredNet):
         h = apply_operator(operator, h) + over_nodes(self.biases[0])
         return apply_operator(operator, self.drop(h.relu()) @ self.second) + over_nodes(self.biases[1])
 
-    def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
-        return {"all": list(self.parameters())}
-
 
 @dataclass(frozen=True)
 class GCNSettings(LayeredNetSettings):

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from pcnet._checks import positive_number, whole_number
 from pcnet.errors import PcnetError
 from pcnet.graph import Operator, SelfLoops
-from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, over_nodes
+from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, over_nodes, uniform_by_inputs
 from pcnet.propagate import apply_operator
 
 Formula = Literal["official", "paper"]
@@ -74,9 +74,7 @@ class GCNII(LayeredNet):
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
         """Uniform in ±1/√d, d the number of inputs."""
         self.first.reset_parameters(generator)
-        bound = self.last.shape[0] ** -0.5
-        for parameter in (*self.weights, self.last, self.bias):
-            nn.init.uniform_(parameter, -bound, bound, generator=generator)
+        uniform_by_inputs([*self.weights, self.last, self.bias], self.last.shape[0], generator)
 
     def layers(self, h: Tensor, operator: Operator) -> Tensor:
         start = h = h.relu()

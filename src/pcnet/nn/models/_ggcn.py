@@ -17,7 +17,7 @@ from pcnet._checks import finite_number, whole_number
 from pcnet.errors import PcnetError
 from pcnet.graph import CSR, Operator, SelfLoops
 from pcnet.nn._messages import entry_dots, weighted_sums
-from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, over_nodes
+from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, over_nodes, uniform_by_inputs
 
 
 class GGCN(LayeredNet):
@@ -75,9 +75,7 @@ class GGCN(LayeredNet):
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
         """Linear layers as torch's; a = (½, 0), signs = 0, s = 2."""
         self.first.reset_parameters(generator)
-        bound = self.last.shape[0] ** -0.5
-        for parameter in (*self.weights, *self.biases, self.last, self.bias):
-            nn.init.uniform_(parameter, -bound, bound, generator=generator)
+        uniform_by_inputs([*self.weights, *self.biases, self.last, self.bias], self.last.shape[0], generator)
         with torch.no_grad():
             self.degree[:, 0], self.degree[:, 1] = 0.5, 0.0
             self.signs.zero_()
@@ -106,9 +104,6 @@ class GGCN(LayeredNet):
         e = neighbours.values.unsqueeze(-1) * softplus(a_0 * ratio + a_1) * entry_dots(neighbours, unit, unit)
         sums = weighted_sums(neighbours, torch.where(e > 0, like, unlike) * e, h)
         return softplus(self.scale[..., layer, None, None]) * (sums + own * h)
-
-    def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
-        return {"all": list(self.parameters())}
 
 
 @lru_cache(maxsize=8)

@@ -16,7 +16,7 @@ from torch.autograd.function import once_differentiable
 from pcnet._checks import finite_number, whole_number
 from pcnet.errors import PcnetError
 from pcnet.graph import CSR, Graph, Operator, Preparing, SelfLoops
-from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, over_nodes
+from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, over_nodes, uniform_by_inputs
 from pcnet.polynomial import Powers
 from pcnet.propagate import apply_operator, apply_polynomial
 
@@ -106,9 +106,7 @@ class GloGNN(LayeredNet):
         layers = [(self.of_nodes, self.node_bias), *zip(self.weights, self.biases, strict=True)]
         for weight, bias in layers:
             if weight is not None and bias is not None:
-                bound = max(1, weight.shape[0]) ** -0.5
-                for parameter in (weight, bias):
-                    nn.init.uniform_(parameter, -bound, bound, generator=generator)
+                uniform_by_inputs([weight, bias], weight.shape[0], generator)
         for mean in (self.orders, self.diagonal):
             if mean is not None:
                 nn.init.constant_(mean, 1 / len(mean))
@@ -141,9 +139,6 @@ class GloGNN(LayeredNet):
         nothing = torch.zeros_like(self.orders[..., :1])
         walked = apply_polynomial(walk, q, self.beta * torch.cat([nothing, self.orders], dim=-1), Powers())
         return keep * (h - self.gamma * origin) @ seen + walked + self.gamma * origin
-
-    def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
-        return {"all": list(self.parameters())}
 
 
 class _Inverse(torch.autograd.Function):

@@ -71,9 +71,6 @@ class H2GCN(LayeredNet):
             rounds.append(torch.cat([near(rounds[-1]), far(rounds[-1])], dim=-1))
         return self.drop(torch.cat(rounds, dim=-1)) @ self.last
 
-    def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
-        return {"all": list(self.parameters())}
-
 
 def _mapped(r: Tensor, weight: Tensor, k: int, near: Product, far: Product) -> Tensor:
     """R_k W from r = R_0: with the halves of W, R_k W = N_1 (R_{k−1} W_1) + N_2 (R_{k−1} W_2)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -68,6 +68,9 @@ class LayeredNet(Model):
         """Everything after `first`, which has come to h."""
         raise NotImplementedError
 
+    def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
+        return {"all": list(self.parameters())}
+
     def drop(self, h: Tensor, rates: tuple[float, ...] | None = None) -> Tensor:
         """δ(h) while training, with this model's dropout rates or others."""
         if not self.training or self.draws is None:
@@ -81,6 +84,19 @@ class LayeredNet(Model):
 def over_nodes(bias: Tensor) -> Tensor:
     """A bias, or one for each of R runs, as a row that is added to every node."""
     return bias.unsqueeze(-2)
+
+
+def normed(h: Tensor, eps: float) -> Tensor:
+    """(h − mean) / √(variance + ε), for each column over all nodes."""
+    variance, mean = torch.var_mean(h, dim=-2, correction=0, keepdim=True)
+    return (h - mean) * (variance + eps).rsqrt()
+
+
+def uniform_by_inputs(parameters: Iterable[Tensor], inputs: int, generator: torch.Generator | None) -> None:
+    """Uniform in ±1/√d, d the number of inputs: weights and biases as torch's linear layers begin."""
+    bound = max(1, inputs) ** -0.5
+    for parameter in parameters:
+        nn.init.uniform_(parameter, -bound, bound, generator=generator)
 
 
 def glorot(weight: nn.Parameter, generator: torch.Generator | None) -> None:

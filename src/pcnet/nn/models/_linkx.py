@@ -14,8 +14,11 @@ from torch import Tensor, nn
 from pcnet._checks import whole_number
 from pcnet.errors import PcnetError
 from pcnet.graph import CSR, Graph, Operator, Preparing, SelfLoops
-from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, over_nodes
+from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, normed, over_nodes, uniform_by_inputs
 from pcnet.propagate import apply_operator
+
+#: Added to variances before their root, as torch does.
+EPSILON = 1e-5
 
 
 class LINKX(LayeredNet):
@@ -74,7 +77,7 @@ class LINKX(LayeredNet):
         self.first.reset_parameters(generator)
         pairs = (self.links, self.links_bias), (self.joint, self.joint_bias), (self.last, self.last_bias)
         for weight, bias in pairs:
-            _linear(weight, bias, generator)
+            uniform_by_inputs([weight, bias], weight.shape[-2], generator)
         for further in (self.after_links, self.after_first, self.after_last):
             further.reset_parameters(generator)
 
@@ -96,9 +99,6 @@ class LINKX(LayeredNet):
         z = (both + h_A + h_X).relu()
         return self.after_last(z @ self.last + over_nodes(self.last_bias), self.drop)
 
-    def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
-        return {"all": list(self.parameters())}
-
 
 class FurtherLayers(nn.Module):
     """What follows the first linear layer of a perceptron: h ← δ(norm(relu(h))) W + b, for each further one."""
@@ -113,13 +113,13 @@ class FurtherLayers(nn.Module):
 
     def reset_parameters(self, generator: torch.Generator | None) -> None:
         for weight, bias, gain, shift in self._layers():
-            _linear(weight, bias, generator)
+            uniform_by_inputs([weight, bias], weight.shape[-2], generator)
             nn.init.ones_(gain)
             nn.init.zeros_(shift)
 
     def forward(self, h: Tensor, drop: Callable[[Tensor], Tensor] = lambda h: h) -> Tensor:
         for weight, bias, gain, shift in self._layers():
-            h = drop(_normed(h.relu()) * over_nodes(gain) + over_nodes(shift)) @ weight + over_nodes(bias)
+            h = drop(normed(h.relu(), EPSILON) * over_nodes(gain) + over_nodes(shift)) @ weight + over_nodes(bias)
         return h
 
     def _layers(self) -> list[tuple[Tensor, ...]]:
@@ -140,19 +140,6 @@ def _sparse_with_unit_peaks(x: CSR) -> CSR:
     row = torch.arange(x.shape[0], device=x.device).repeat_interleave(x.crow.diff().long())
     peaks = x.values.new_zeros(x.shape[0]).scatter_reduce_(0, row, x.values.abs(), "amax")
     return CSR(x.crow, x.col, x.values / peaks.masked_fill(peaks == 0, 1.0)[row], x.shape)
-
-
-def _normed(h: Tensor, eps: float = 1e-5) -> Tensor:
-    """(h − mean) / √(variance + ε), for each column over all nodes."""
-    variance, mean = torch.var_mean(h, dim=-2, correction=0, keepdim=True)
-    return (h - mean) * (variance + eps).rsqrt()
-
-
-def _linear(weight: Tensor, bias: Tensor, generator: torch.Generator | None) -> None:
-    """Uniform in ±1/√d, d the number of inputs."""
-    bound = max(1, weight.shape[-2]) ** -0.5
-    for parameter in (weight, bias):
-        nn.init.uniform_(parameter, -bound, bound, generator=generator)
 
 
 @dataclass(frozen=True)

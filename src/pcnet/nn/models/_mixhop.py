@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from pcnet._checks import whole_number
 from pcnet.errors import PcnetError
 from pcnet.graph import CSR, Operator, SelfLoops
-from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, over_nodes
+from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, normed, over_nodes
 from pcnet.propagate import apply_operator, product
 
 #: TensorFlow's, for which a column's variance is small against it now and then.
@@ -76,8 +76,7 @@ class MixHop(LayeredNet):
 
     def layers(self, h: Tensor, operator: Operator) -> Tensor:
         h = self._powers(h, operator)
-        variance, mean = torch.var_mean(h, dim=-2, correction=0, keepdim=True)
-        h = self.drop(((h - mean) * (variance + EPSILON).rsqrt() + over_nodes(self.bias)).relu())
+        h = self.drop((normed(h, EPSILON) + over_nodes(self.bias)).relu())
         weights = self.mix.softmax(-1)[..., None, None] * self.second
         z, *rest = (h @ weight for weight in reversed(weights.unbind(-3)))
         for lower in rest:  # Horner's rule

@@ -113,9 +113,6 @@ class TWIRLS(LayeredNet):
         w = w * apply_matrix(edges.row_sums.transposed, scale) * apply_matrix(edges.sources, scale)
         return lambda y: apply_matrix(edges.row_sums, w * apply_matrix(edges.sources, y)), scale.square()
 
-    def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
-        return {"all": list(self.parameters())}
-
 
 @lru_cache(maxsize=8)
 def _scaled(operator: Operator, lam: float) -> tuple[Operator, Tensor]:

@@ -118,9 +118,6 @@ class WRGAT(LayeredNet):
         weights = alpha * relations.factors
         return h + weighted_sums(relations.pattern, weights.unsqueeze(-1), z.flatten(-3, -2))
 
-    def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
-        return {"all": list(self.parameters())}
-
 
 class _Maps(RunModule):
     """X W_0, X W_1, …, as (count, n, d), or (R, count, n, d)."""
