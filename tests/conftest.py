@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 import torch
 from hypothesis import HealthCheck, settings
 
 # As the trainer does: workers side by side have one core each, and a run's bits are promised for that.
 torch.set_num_threads(1)
+
+# A runner in the background ignores Ctrl-C and hands that down to every process that tests want to interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 pytest.register_assert_rewrite("contracts.filter_contract", "contracts.model_contract")
 
