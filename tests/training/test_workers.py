@@ -9,6 +9,7 @@ import torch
 
 from pcnet import PcnetError, Run, train
 from pcnet.graph import Graph
+from pcnet.nn import METHODS
 from pcnet.training import _workers, available_threads
 from pcnet.training._workers import choose_workers
 
@@ -48,6 +49,13 @@ def take(monkeypatch, ratio: float) -> list[int]:
 def test_as_many_as_keep_the_lock_busy(eight, graph, varied, monkeypatch, ratio, workers):
     take(monkeypatch, ratio)
     assert choose(graph, varied) == workers  # there are eight cores, but seven runs
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_can_be_measured(eight, dense, method, varied):
+    """Also those whose weights depend on the graph: the idle one has other nodes and relations."""
+    runs = [replace(run, model=METHODS[method]().for_graph(dense)) for run in varied[:2]]
+    assert 1 <= choose(dense, runs) <= 2
 
 
 def test_measured_once_for_graphs_of_a_size(eight, dense, sparse, varied, monkeypatch):

@@ -53,7 +53,8 @@ def _idle_block(run: Run) -> HostBlock:
     nodes = torch.tensor([0, 1])
     graph = Graph(torch.stack([nodes, nodes.flip(0)]), torch.eye(2), nodes)
     targets = Targets(nodes[:1], nodes[:1], nodes[1:], nodes[1:], 2)
-    return HostBlock(graph.x, run.model.operator(graph), [replace(run, targets=targets)], 2)
+    model = run.model.for_graph(graph)
+    return HostBlock(graph.x, model.operator(graph), [replace(run, model=model, targets=targets)], 2)
 
 
 def _epoch_seconds(block: HostBlock) -> float:
