@@ -31,6 +31,14 @@ FACTS = {
     "johnshopkins55": (5180, 2406, 2, 186586, 0, [2153, 2609]),
     "cornell5": (18660, 4735, 2, 790777, 0, [8135, 8687]),
 }
+# Links of one page to another, and those to itself among them.
+LISTED = {
+    "texas": (325, 16),
+    "cornell": (298, 3),
+    "cornell-fixed": (298, 3),
+    "wisconsin": (515, 16),
+    "actor": (30019, 93),
+}
 PLANETOID = {"cora": "Cora", "citeseer": "CiteSeer", "pubmed": "PubMed"}
 
 
@@ -58,6 +66,22 @@ def test_form(name, load):
     assert torch.equal((graph.edge_index[1] * graph.num_nodes + graph.edge_index[0]).sort().values, keys)
     sums = torch.from_numpy(graph.x.to_scipy().sum(1)).flatten()
     assert bool((((sums - 1).abs() < 1e-6) | (sums == 0)).all())
+
+
+@pytest.mark.parametrize("name", FACTS)
+def test_listed_edges(name, load, real):
+    """One way, where the files are lists of links; both ways of them are the edges."""
+    graph = load(name)
+    if name not in LISTED:
+        assert graph.listed_edges is None
+        return
+    source, target = graph.listed_edges
+    assert (len(source), int((source == target).sum())) == LISTED[name]
+    lines = (real / CATALOGUE[name].folder / "raw" / "out1_graph_edges.txt").read_text().splitlines()[1:]
+    links = {(int(start), int(end)) for start, end in (line.split("\t") for line in lines)}
+    assert [*zip(source.tolist(), target.tolist(), strict=True)] == sorted(links)
+    both = links | {(end, start) for start, end in links}
+    assert [*map(tuple, graph.edge_index.T.tolist())] == sorted(both)
 
 
 @pytest.mark.parametrize("name", FACTS)
@@ -111,6 +135,7 @@ def test_geom_gcn_equals_pyg(name, load, real, tmp_path):
     assert torch.equal(graph.x.to_dense(), NormalizeFeatures()(theirs.clone()).x)
     assert torch.equal(graph.y, theirs.y)
     assert torch.equal(graph.edge_index, to_undirected(theirs.edge_index))
+    assert torch.equal(graph.listed_edges, theirs.edge_index)
     for number, split in enumerate(graph.fixed_splits):
         masks = (theirs.train_mask, theirs.val_mask, theirs.test_mask)
         for ids, mask in zip(split, masks, strict=True):

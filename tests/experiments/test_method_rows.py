@@ -134,10 +134,21 @@ def test_rows_of_table_3_have_the_settings_of_the_code_behind_them():
             training = preset_experiment(dataset, "table3", name).training
             assert (training.epochs, training.stopping, training.patience) == (1500, "patience", 100)
             assert training.select == "val_loss"
+            if name != "mlp":
+                directed = preset_experiment(dataset, "table3", name).model.directed
+                assert directed == (dataset in ("texas", "actor", "cornell", "wisconsin")), (name, dataset)
     gprgnn = preset_experiment("texas", "table3", "gprgnn")
     assert (gprgnn.model.alpha, gprgnn.training.lr, gprgnn.training.wd) == (1.0, {"all": 0.05}, {"all": 5e-4})
     mlp = preset_experiment("pubmed", "table3", "mlp")
     assert (mlp.model.hidden, mlp.model.drop_in, mlp.training.wd) == (64, 0.3, {"all": 1e-6})
+
+
+def test_edges_are_directed_in_table_3_alone():
+    for name in ("gcn", "gat", "gcnii", "gprgnn", "ggcn"):
+        assert not method_file(name).defaults.model.directed
+        for table in ("table1", "table2", "table4"):
+            for dataset in preset_datasets(table, name):
+                assert not preset_experiment(dataset, table, name).model.directed
 
 
 def test_what_a_grid_chose_is_used_but_not_searched_from():

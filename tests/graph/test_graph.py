@@ -21,6 +21,15 @@ def test_a_good_graph():
     assert graph.as_published() is graph
 
 
+def test_one_way_edges():
+    weight = torch.tensor([0.5, 0.5])
+    edges, weights = Graph(E, X, Y, edge_weight=weight).one_way_edges
+    assert edges is E
+    assert weights is weight
+    listed = E[:, :1]
+    assert Graph(E, X, Y, listed_edges=listed).as_published().one_way_edges == (listed, None)
+
+
 def test_sparse_features():
     graph = Graph(E, CSR.from_torch(X.to_sparse()), Y)
     assert (graph.num_nodes, graph.num_features) == (3, 2)
@@ -84,6 +93,19 @@ CASES = {
     "NaN weight": (lambda: check_edges(E, 3, torch.tensor([1, NAN])), "edge_weight holds NaN or infinite values"),
     "infinite weight": (lambda: check_edges(E, 3, torch.tensor([1, INF])), "edge_weight holds NaN or infinite values"),
     "negative weight": (lambda: check_edges(E, 3, torch.tensor([1.0, -1])), "edge_weight holds negative values"),
+    "a listed id too large": (lambda: Graph(E, X, Y, listed_edges=E + 2), "Edge endpoint 3 is out of range"),
+    "listed edges as pairs": (
+        lambda: Graph(E, X, Y, listed_edges=torch.zeros(5, 2).long()),
+        "listed_edges has shape (5, 2); it must be 2 ×",
+    ),
+    "float listed edges": (
+        lambda: Graph(E, X, Y, listed_edges=E.float()),
+        "listed_edges must hold integer node ids, not torch.float32.",
+    ),
+    "listed edges beside weights": (
+        lambda: Graph(E, X, Y, edge_weight=torch.ones(2), listed_edges=E),
+        "Listed edges have no weights; leave edge_weight or listed_edges out.",
+    ),
     "operator of nothing": (lambda: Operator.from_edges(E[:, :0], 0), "The graph has no nodes; an operator needs"),
     "NaN eta": (lambda: Operator.from_edges(E, 2, eta=NAN), "eta must be a finite number, not nan."),
     "self-loop policy": (
@@ -92,7 +114,7 @@ CASES = {
     ),
     "direction policy": (
         lambda: Operator.from_edges(E, 2, direction="symmetrize"),
-        "direction cannot be 'symmetrize'; choose from symmetrise, keep. Did you mean 'symmetrise'?",
+        "direction cannot be 'symmetrize'; choose from symmetrise, keep, out. Did you mean 'symmetrise'?",
     ),
     "operator with an id too large": (lambda: Operator.from_edges(E, 1), "Edge endpoint 1 is out of range"),
     "operator with a negative weight": (

@@ -39,6 +39,32 @@ def test_direction_kept_equals_the_definition(graph, eta, loops):
     np.testing.assert_allclose(got, dense_operator(graph, eta, loops, direction="keep"), atol=1e-14)
 
 
+@settings(max_examples=200)
+@given(graphs(directed=True), st.sampled_from(ETAS), st.sampled_from(LOOPS))
+def test_out_edges_equal_the_definition(graph, eta, loops):
+    """Row i has the nodes that i links to; what leaves a node is its degree, on both sides."""
+    A = dense_adjacency(graph).T
+    native = np.diag(A).copy()
+    wanted = {"add": native + 1, "fill": np.where(native == 0, 1, native), "keep": native, "remove": 0 * native}
+    W = A - np.diag(native) + np.diag(wanted[loops])
+    out = W.sum(1)
+    scale = np.where(out > 0, np.where(out > 0, out, 1) ** -eta, 0)
+    options = {"eta": eta, "self_loops": loops, "direction": "out", "dtype": torch.float64}
+    op = Operator.from_edges(graph.edge_index, graph.num_nodes, graph.weight, **options)
+    got = op.matrix.to_dense().numpy()
+    np.testing.assert_allclose(got, np.diag(scale) @ W @ np.diag(scale), atol=1e-12)
+    np.testing.assert_array_equal(op.adjoint.to_dense().numpy(), got.T)
+    assert op.symmetric == np.array_equal(A, A.T)
+
+
+@settings(max_examples=50)
+@given(graphs(), st.sampled_from(ETAS), st.sampled_from(LOOPS))
+def test_directions_agree_where_edges_go_both_ways(graph, eta, loops):
+    both = build(graph, eta=eta, self_loops=loops)
+    for direction in ("keep", "out"):
+        np.testing.assert_array_equal(build(graph, eta=eta, self_loops=loops, direction=direction), both)
+
+
 @settings(max_examples=100)
 @given(graphs(directed=True), st.sampled_from(LOOPS))
 def test_a_directed_list_is_symmetrised_and_says_so(graph, loops):
@@ -59,6 +85,14 @@ def test_messages_go_from_source_to_target():
     assert op.matrix.to_dense().tolist() == [[0, 0], [1, 0]]
     assert op.adjoint.to_dense().tolist() == [[0, 1], [0, 0]]
     assert "directed" in repr(op)
+
+
+def test_a_node_gathers_over_the_edges_that_leave_it():
+    """0 links to 1 and 2, which link to nobody: D = 3, 1, 1 with the added loops."""
+    op = Operator.from_edges(torch.tensor([[0, 0], [1, 2]]), 3, direction="out", dtype=torch.float64)
+    assert not op.symmetric
+    expected = [[1 / 3, 3**-0.5, 3**-0.5], [0, 1, 0], [0, 0, 1]]
+    np.testing.assert_allclose(op.matrix.to_dense().numpy(), expected, atol=1e-15)
 
 
 def test_both_directions_carry_the_larger_weight():
@@ -182,6 +216,14 @@ def test_from_graph_passes_everything_on():
         got = Operator.from_graph(graph, dtype=torch.float64, **options)
         np.testing.assert_array_equal(got.matrix.to_dense().numpy(), build(edges, **options))
         assert got.eta == options.get("eta", 0.5)
+
+
+def test_a_direction_of_a_graph_is_that_of_its_list():
+    both, listed = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), torch.tensor([[0, 2], [1, 1]])
+    graph = Graph(both, torch.ones(3, 1), torch.zeros(3, dtype=torch.int64), listed_edges=listed)
+    for direction, edges in (("symmetrise", both), ("keep", listed), ("out", listed)):
+        got = Operator.from_graph(graph, direction=direction).matrix.to_dense()
+        assert torch.equal(got, Operator.from_edges(edges, 3, direction=direction).matrix.to_dense())
 
 
 def test_repr():

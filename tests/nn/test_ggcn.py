@@ -16,6 +16,7 @@ from contracts.model_contract import check_stack
 from pcnet.errors import PcnetError
 from pcnet.graph import CSR, Operator
 from pcnet.nn import GGCN, GGCNSettings
+from pcnet.nn.models._ggcn import _neighbours
 from strategies import NAMED, Edges, dense_operator, graphs, seeds
 
 
@@ -76,9 +77,10 @@ def test_the_formula(depth, graph, seed):
         np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8 * max(1.0, np.abs(expected).max()))
 
 
-def test_one_way_edges():
+@pytest.mark.parametrize("direction", ["keep", "out"])
+def test_one_way_edges(direction):
     edges = torch.tensor([[0, 1, 2, 0], [1, 2, 3, 3]])
-    operator = Operator.from_edges(edges, 4, self_loops="add", direction="keep", dtype=torch.float64)
+    operator = Operator.from_edges(edges, 4, self_loops="add", direction=direction, dtype=torch.float64)
     model, x = random_model().eval(), columns(4, 4, 5)
     expected = by_the_formula(model, operator.matrix.to_dense().numpy(), x.numpy())
     np.testing.assert_allclose(model(x, operator).detach().numpy(), expected, rtol=1e-8, atol=1e-8)
@@ -89,6 +91,14 @@ def test_the_degree_term_is_the_ratio_of_roots():
     S = dense_operator(NAMED["star"], 0.5, "add")
     assert S[0, 0] / S[0, 1] == pytest.approx(math.sqrt(2 / 20))
     assert S[1, 1] / S[1, 0] == pytest.approx(math.sqrt(20 / 2))
+
+
+def test_one_way_degrees_are_those_of_the_edges_that_leave():
+    """S_ii / S_ij = √((d_j + 1) / (d_i + 1)) for i that links to j, as published; here d = 2, 1, 0."""
+    operator = Operator.from_edges(torch.tensor([[0, 0, 1], [1, 2, 2]]), 3, direction="out", dtype=torch.float64)
+    neighbours, ratio = _neighbours(operator)
+    assert neighbours.col.tolist() == [1, 2, 2]
+    assert ratio.flatten().tolist() == pytest.approx([math.sqrt(2 / 3) - 1, math.sqrt(1 / 3) - 1, math.sqrt(1 / 2) - 1])
 
 
 def test_derivatives():

@@ -1,4 +1,4 @@
-"""Edges in the one form that every graph of this package starts from."""
+"""Edges in the forms that every graph of this package starts from."""
 
 from __future__ import annotations
 
@@ -13,8 +13,16 @@ def undirected(source: np.ndarray, target: np.ndarray, num_nodes: int, *, keep_l
     if not keep_loops:
         proper = source != target
         source, target = source[proper], target[proper]
-    # One integer per entry sorts and merges faster than a pair.
-    keys = np.concatenate([source * num_nodes + target, target * num_nodes + source])
+    return _merged(np.concatenate([source * num_nodes + target, target * num_nodes + source]), num_nodes)
+
+
+def one_way(source: np.ndarray, target: np.ndarray, num_nodes: int) -> Tensor:
+    """Every edge once in the direction that it has, loops too, sorted by (source, target), int64."""
+    return _merged(np.asarray(source, dtype=np.int64) * num_nodes + target, num_nodes)
+
+
+def _merged(keys: np.ndarray, num_nodes: int) -> Tensor:
+    """Edges from source · n + target: one integer per entry sorts and merges faster than a pair."""
     keys.sort()
     keys = keys[np.diff(keys, prepend=-1) > 0]
     return torch.from_numpy(np.stack(np.divmod(keys, num_nodes)))

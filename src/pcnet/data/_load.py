@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 
 from pcnet.data._catalogue import Dataset, dataset_named
-from pcnet.data._edges import undirected
+from pcnet.data._edges import one_way, undirected
 from pcnet.data._embedded import read_embedded
 from pcnet.data._facebook import read_facebook, read_object_splits
 from pcnet.data._features import normalise_rows
@@ -28,7 +28,8 @@ def load_dataset(name: str, root: str | Path | None = None) -> Graph:
 
     Raw files are looked for in `root` (else `$PCNET_DATA`), then in the cache; `citeseer` is also inside the
     package; the rest is downloaded into the cache. Native self loops are kept, except in the three Planetoid
-    graphs, whose usual loader (PyG's, the paper's too) drops them.
+    graphs, whose usual loader (PyG's, the paper's too) drops them. WebKB's and Actor's links also come one way, as
+    `listed_edges`.
 
         >>> load_dataset("citeseer").num_nodes
         3327
@@ -70,8 +71,11 @@ def _build(dataset: Dataset, raw: Raw, splits: list[Ids]) -> Graph:
     y = torch.from_numpy(raw.y)
     if min(raw.source.min(), raw.target.min()) < 0 or max(raw.source.max(), raw.target.max()) >= len(y):
         raise _unlike(dataset, f"an edge to a node beyond its {len(y)} nodes")
+    # Whose edges are links from page to page; friendships and, in these files, citations go both ways.
+    one_sided = dataset.kind in ("webkb", "actor")
     return Graph(
         edge_index=undirected(raw.source, raw.target, len(y), keep_loops=dataset.kind != "planetoid"),
+        listed_edges=one_way(raw.source, raw.target, len(y)) if one_sided else None,
         x=normalise_rows(CSR.from_scipy(raw.x, torch.float32)),
         y=y,
         name=dataset.name,

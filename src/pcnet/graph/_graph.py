@@ -35,6 +35,8 @@ class Graph:
     classes: tuple[str | int, ...] | None = None
     #: How the features came out of the owner's table.
     schema: Schema | None = None
+    #: The edges in the one direction in which they were listed, where `edge_index` has both; they have no weights.
+    listed_edges: Tensor | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.x, Tensor) and (self.x.layout != torch.strided or not self.x.is_floating_point()):
@@ -47,6 +49,10 @@ class Graph:
         if n == 0:
             raise PcnetError("The graph has no nodes; give at least one row of features.")
         check_edges(self.edge_index, n, self.edge_weight)
+        if self.listed_edges is not None:
+            check_edges(self.listed_edges, n, name="listed_edges")
+            if self.edge_weight is not None:
+                raise PcnetError("Listed edges have no weights; leave edge_weight or listed_edges out.")
         values = self.x.values if isinstance(self.x, CSR) else self.x
         if not bool(torch.isfinite(values).all()):
             raise PcnetError("The features hold NaN or infinite values; replace or drop them first.")
@@ -86,6 +92,11 @@ class Graph:
         """What to call the nodes."""
         return np.arange(self.num_nodes) if self.ids is None else self.ids
 
+    @property
+    def one_way_edges(self) -> tuple[Tensor, Tensor | None]:
+        """Edges and weights for models that keep the direction in which the edges were listed."""
+        return (self.edge_index, self.edge_weight) if self.listed_edges is None else (self.listed_edges, None)
+
     def __sklearn_clone__(self) -> Graph:
         """Clones of an estimator share the graph, which nobody changes."""
         return self
@@ -95,12 +106,14 @@ class Graph:
         return self if self.published_y is None else replace(self, y=self.published_y, published_y=None)
 
 
-def check_edges(edge_index: Tensor, num_nodes: int, edge_weight: Tensor | None = None) -> None:
+def check_edges(
+    edge_index: Tensor, num_nodes: int, edge_weight: Tensor | None = None, *, name: str = "edge_index"
+) -> None:
     """Refuse edges that no graph of `num_nodes` nodes can have."""
     if edge_index.ndim != 2 or edge_index.shape[0] != 2:
-        raise PcnetError(f"edge_index has shape {tuple(edge_index.shape)}; it must be 2 × number of edges.")
+        raise PcnetError(f"{name} has shape {tuple(edge_index.shape)}; it must be 2 × number of edges.")
     if edge_index.is_floating_point() or edge_index.dtype == torch.bool:
-        raise PcnetError(f"edge_index must hold integer node ids, not {edge_index.dtype}.")
+        raise PcnetError(f"{name} must hold integer node ids, not {edge_index.dtype}.")
     if edge_index.numel():
         low, high = (int(bound) for bound in torch.aminmax(edge_index))
         if low < 0 or high >= num_nodes:

@@ -18,7 +18,7 @@ from pcnet.graph._graph import Graph, check_edges
 from pcnet.graph._spectrum import spectral_interval
 
 SelfLoops = Literal["add", "fill", "keep", "remove"]
-Direction = Literal["symmetrise", "keep"]
+Direction = Literal["symmetrise", "keep", "out"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,10 +48,16 @@ class Operator:
     ) -> Operator:
         """Build S from a list of edges (row 0: sources, row 1: targets).
 
-        Duplicates: weighted ones add up, unweighted ones count once. `direction="symmetrise"` lets both directions
-        carry the larger of the two weights (and says so when the list was not symmetric); `"keep"` sends messages
-        from source to target only. Self loops: `"add"` puts I on top of native loops (PC-Conv, GCNII), `"fill"` gives
-        a loop of weight 1 to nodes without one (GCN), `"keep"` leaves them as they are, `"remove"` deletes them.
+        Duplicates: weighted ones add up, unweighted ones count once. Self loops: `"add"` puts I on top of native loops
+        (PC-Conv, GCNII), `"fill"` gives a loop of weight 1 to nodes without one (GCN), `"keep"` leaves them as they
+        are, `"remove"` deletes them. With one-way edges there are three directions, which agree where the list has
+        both ways of every edge:
+
+            symmetrise   both ways carry the larger of the two weights; says so when the list was not symmetric
+            keep         messages go from source to target: D_in^-η W D_out^-η, row i has the edges that arrive at i
+            out          a node gathers over the edges that leave it: D_out^-η W D_out^-η, row i has those of i
+
+        `"out"` is what code computes that reads the list as the rows of a matrix and scales both sides by row sums.
         """
         _check_choice("self_loops", self_loops, get_args(SelfLoops))
         _check_choice("direction", direction, get_args(Direction))
@@ -69,10 +75,9 @@ class Operator:
                 stacklevel=2,
             )
             adjacency, symmetric = adjacency.maximum(adjacency.T), True
-        weighted = _with_loops(adjacency.tocsr(), self_loops)
-        # In the scale of rows, D counts what arrives; in that of columns, what leaves. They agree when W is symmetric.
+        weighted = _with_loops((adjacency.T if direction == "out" else adjacency).tocsr(), self_loops)
         left = _inverse_power(weighted.sum(axis=1), eta)
-        right = left if symmetric else _inverse_power(weighted.sum(axis=0), eta)
+        right = _inverse_power(weighted.sum(axis=0), eta) if direction == "keep" and not symmetric else left
         scaled = scipy.sparse.diags(left) @ weighted @ scipy.sparse.diags(right)
         matrix = CSR.from_scipy(scaled, dtype).to(edge_index.device if device is None else device)
         return Operator(matrix, eta, symmetric, self_loops)
@@ -87,11 +92,14 @@ class Operator:
         dtype: torch.dtype = torch.float32,
         device: torch.device | str | None = None,
     ) -> Operator:
-        """The operator of a `Graph`; see `from_edges`."""
+        """The operator of a `Graph`; see `from_edges`. A direction is that of the list that the graph was read from."""
+        edge_index, edge_weight = (
+            (graph.edge_index, graph.edge_weight) if direction == "symmetrise" else graph.one_way_edges
+        )
         return Operator.from_edges(
-            graph.edge_index,
+            edge_index,
             graph.num_nodes,
-            graph.edge_weight,
+            edge_weight,
             eta=eta,
             self_loops=self_loops,
             direction=direction,

@@ -36,6 +36,8 @@ class FilterNet(Model):
 
     per_run: ClassVar[tuple[str, ...]] = ("drop_prop",)
     seeded: ClassVar[tuple[str, ...]] = ("transform.",)
+    #: Whether it was made for edges that count one way: such an S has no real frequencies that g could be drawn over.
+    directed: bool = False
 
     def __init__(
         self,
@@ -84,8 +86,9 @@ class FilterNet(Model):
 
 
 def filters_of(models: Iterable[Model]) -> list[PolynomialConv]:
-    """The learned filters of models, of those that have one."""
-    return [model.conv for model in models if isinstance(model, FilterNet) and model.conv is not None]
+    """The learned filters of models, of those that have one and whose graph has frequencies to draw it over."""
+    nets = (model for model in models if isinstance(model, FilterNet) and not model.directed)
+    return [net.conv for net in nets if net.conv is not None]
 
 
 @dataclass(frozen=True)

@@ -106,7 +106,10 @@ def _softmax(scores: Tensor, edges: Entries) -> Tensor:
 
 @dataclass(frozen=True)
 class GATSettings(LayeredNetSettings):
-    """The arguments of `GAT`; `hidden` is the width of a head, and `directed` lets edges count as they are listed."""
+    """The arguments of `GAT`; `hidden` is the width of a head.
+
+    With `directed`, a page hears from the pages it links to, as in the published code.
+    """
 
     method: ClassVar[str] = "gat"
     self_loops: ClassVar[SelfLoops] = "fill"

@@ -38,10 +38,12 @@ class GCN(LayeredNet):
 
 @dataclass(frozen=True)
 class GCNSettings(LayeredNetSettings):
-    """The arguments of `GCN`."""
+    """The arguments of `GCN`; with `directed`, a page hears from the pages it links to, as in the published code."""
 
     method: ClassVar[str] = "gcn"
     self_loops: ClassVar[SelfLoops] = "fill"
+
+    directed: bool = False
 
     def make(self, in_channels: int, out_channels: int) -> GCN:
         return GCN(in_channels, self.hidden, out_channels, dropout=self.dropout)

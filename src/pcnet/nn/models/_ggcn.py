@@ -120,7 +120,7 @@ def _neighbours(operator: Operator) -> tuple[CSR, Tensor]:
 
 @dataclass(frozen=True)
 class GGCNSettings(LayeredNetSettings):
-    """The arguments of `GGCN`; with `directed`, messages follow the edges as they are listed."""
+    """The arguments of `GGCN`; with `directed`, a page hears from the pages it links to, as in the published code."""
 
     method: ClassVar[str] = "ggcn"
     self_loops: ClassVar[SelfLoops] = "add"

@@ -10,7 +10,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from pcnet.graph import CSR, Direction, Graph, Operator, Preparing, SelfLoops, cached_operator
+from pcnet.graph import CSR, Graph, Operator, Preparing, SelfLoops, cached_operator
 from pcnet.nn._dropout import DeviceDraws, Draws
 from pcnet.nn._graph_module import GraphModule
 
@@ -102,11 +102,17 @@ class ModelSettings(ABC):
     def operator(self, graph: Graph, *, device: torch.device | str = "cpu") -> Operator:
         """The operator that this model computes with; built once for a graph, whoever asks.
 
-        Settings with a true `directed` send messages along the edges as they are listed, not both ways.
+        With a true `directed` among the settings, edges count in the one direction in which they were listed: a page
+        hears from the pages it links to, and what it links to is its degree.
         """
-        edges = (graph.edge_index, graph.num_nodes, graph.edge_weight)
-        eta, directed = getattr(self, "eta", 0.5), getattr(self, "directed", False)
-        direction: Direction = "keep" if directed else "symmetrise"
+        directed = getattr(self, "directed", False)
+        edge_index, edge_weight = graph.one_way_edges if directed else (graph.edge_index, graph.edge_weight)
         return cached_operator(
-            *edges, eta=eta, self_loops=self.self_loops, direction=direction, dtype=torch.float32
+            edge_index,
+            graph.num_nodes,
+            edge_weight,
+            eta=getattr(self, "eta", 0.5),
+            self_loops=self.self_loops,
+            direction="out" if directed else "symmetrise",
+            dtype=torch.float32,
         ).to(device)
