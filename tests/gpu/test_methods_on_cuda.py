@@ -10,10 +10,15 @@ import pytest
 import torch
 
 from pcnet.data import csbm, make_split
+from pcnet.graph import Graph
 from pcnet.nn import METHODS, ModelSettings
 from pcnet.training import Run, Targets, TrainingSettings, train
 
-pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+pytestmark = [
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device"),
+    # Of a thread in which torch's own backward pass is the first to multiply; it then does what it says.
+    pytest.mark.filterwarnings("ignore:Attempting to run cuBLAS"),
+]
 
 #: Smaller than by default, where that is large.
 SMALL: dict[str, dict[str, Any]] = {
@@ -42,12 +47,32 @@ def runs(settings: ModelSettings, count: int, training: TrainingSettings = TRAIN
     return graph, [Run(settings, training, Targets.from_split(split), seed) for seed, split in enumerate(splits)]
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_training_without_dropout_follows_the_cpu(method):
-    graph, batch = runs(without_dropout(small(method)), 3)
+def follows_the_cpu(graph: Graph, batch: list[Run]) -> None:
     for one, other in zip(train(graph, batch), train(graph, batch, device="cuda"), strict=True):
         np.testing.assert_allclose(other.val_loss[:10], one.val_loss[:10], rtol=2e-3)
         np.testing.assert_allclose(other.val_loss, one.val_loss, rtol=5e-2)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_training_without_dropout_follows_the_cpu(method):
+    follows_the_cpu(*runs(without_dropout(small(method)), 3))
+
+
+@pytest.mark.parametrize("method", ["gcn", "gat", "gcnii", "gprgnn", "ggcn"])
+def test_edges_that_count_one_way(method):
+    graph, batch = runs(replace(without_dropout(small(method)), directed=True), 3)
+    one_way = graph.edge_index[:, graph.edge_index[0] < graph.edge_index[1]]
+    follows_the_cpu(replace(graph, edge_index=one_way), batch)
+
+
+@pytest.mark.parametrize(
+    ("method", "change"), [("gcnii", {"alpha": 0.5, "lam": 1.5}), ("pdegcn", {"h": 0.3}), ("egnn", {"c_min": 0.6})]
+)
+def test_settings_that_vary_in_a_block(method, change):
+    graph, batch = runs(without_dropout(small(method)), 3)
+    batch[1] = replace(batch[1], model=replace(batch[1].model, **change))
+    assert len({run.model.batch_key for run in batch}) == 1
+    follows_the_cpu(graph, batch)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -75,7 +75,7 @@ def test_refuses_no_layers():
 
 class TestEGNN(MethodContract):
     base: ClassVar = EGNNSettings(hidden=16, layers=4, dropout=0.2)
-    changes: ClassVar = ({"dropout": 0.0}, {"drop_out": 0.5})
+    changes: ClassVar = ({"dropout": 0.0, "c_min": 0.5}, {"drop_out": 0.5})
 
     @pytest.mark.parametrize("phi", [0.5])
     def test_learns_a_planted_partition(self, phi):

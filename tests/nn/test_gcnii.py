@@ -27,7 +27,7 @@ class TestGCNIIStar(ModelContract):
         return self.base
 
     def others(self) -> list[GCNIISettings]:
-        return [replace(self.base, dropout=0.0), replace(self.base, alpha=0.5)]
+        return [replace(self.base, dropout=0.0), replace(self.base, alpha=0.5, lam=1.5)]
 
 
 class TestGCNII(TestGCNIIStar):

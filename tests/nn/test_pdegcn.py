@@ -47,7 +47,7 @@ def force(S: np.ndarray, X: np.ndarray, K: np.ndarray) -> np.ndarray:
 
 def by_the_formula(model: PDEGCN, S: np.ndarray, x: np.ndarray) -> np.ndarray:
     X = old = np.maximum(x @ model.first.weights[0].detach().numpy(), 0)
-    h = model.h
+    h = model.h[0]
     for layer, K in enumerate(model.kernels.detach().numpy()):
         F = force(S, X, K)
         if model.equation == "diffusion":
@@ -136,7 +136,7 @@ def test_refusals(wrong, words):
 
 
 class PDEContract(MethodContract):
-    changes: ClassVar = ({"dropout": 0.0}, {"dropout": 0.5})
+    changes: ClassVar = ({"dropout": 0.0}, {"dropout": 0.5, "h": 4.0})
 
     @pytest.mark.parametrize("phi", [-0.8])
     def test_learns_a_planted_partition(self, phi):

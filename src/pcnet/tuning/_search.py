@@ -103,7 +103,8 @@ class Search:
             # As many parts as needed, of even size.
             parts = -(-_runs(group) // size)
             part = group[: -(-len(group) // parts)]
-            if chunk and _runs(chunk) + _runs(part) > size:
+            # A GPU trains groups one after the other in any case, and what is done can be written down.
+            if chunk and (torch.device(self.device).type != "cpu" or _runs(chunk) + _runs(part) > size):
                 break
             chunk += part
         return chunk

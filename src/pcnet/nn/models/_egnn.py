@@ -38,8 +38,8 @@ class EGNN(LayeredNet):
     """
 
     self_loops: SelfLoops = "fill"
-    per_run: ClassVar[tuple[str, ...]] = ("dropout", "drop_out")
-    common: ClassVar[tuple[str, ...]] = ("c_min", "c_max", "beta", "loss_weight")
+    per_run: ClassVar[tuple[str, ...]] = ("dropout", "drop_out", "c_min")
+    common: ClassVar[tuple[str, ...]] = ("c_max", "beta", "loss_weight")
 
     def __init__(
         self,
@@ -60,7 +60,8 @@ class EGNN(LayeredNet):
         check_rate("drop_out", drop_out)
         depth = whole_number("layers", layers, least=1)
         self.drop_out: tuple[float, ...] = (drop_out,)
-        self.c_min, self.c_max, self.beta = finite_number("c_min", c_min), positive_number("c_max", c_max), beta
+        self.c_min: tuple[float, ...] = (finite_number("c_min", c_min),)
+        self.c_max, self.beta = positive_number("c_max", c_max), beta
         self.shift, self.loss_weight = finite_number("shift", shift), finite_number("loss_weight", loss_weight)
         # All layers in one parameter each: an optimiser's step is as long as its list of parameters.
         self.weights = nn.Parameter(torch.empty(depth, hidden_channels, hidden_channels))
@@ -79,10 +80,10 @@ class EGNN(LayeredNet):
 
     def layers(self, h: Tensor, operator: Operator) -> Tensor:
         h = h.relu()
-        origin = self.beta * h
+        c_min, origin = self.each(self.c_min), self.beta * h
         for weight, shift in zip(self.weights.unbind(-3), self.shifts.unbind(-2), strict=True):
             h = self.drop(h)
-            mixed = (1 - self.c_min) * apply_operator(operator, h) + (self.c_min - self.beta) * h + origin
+            mixed = (1 - c_min) * apply_operator(operator, h) + (c_min - self.beta) * h + origin
             h = torch.maximum(mixed @ weight, over_nodes(shift))
         return self.drop(h, self.drop_out) @ self.last + over_nodes(self.bias)
 
@@ -112,6 +113,7 @@ class EGNNSettings(LayeredNetSettings):
 
     method: ClassVar[str] = "egnn"
     self_loops: ClassVar[SelfLoops] = "fill"
+    varying: ClassVar[tuple[str, ...]] = ("c_min",)
 
     dropout: float = 0.6
     drop_out: float = 0.2

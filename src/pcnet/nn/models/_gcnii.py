@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import ClassVar, Literal, get_args
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -40,7 +38,8 @@ class GCNII(LayeredNet):
         dropout: dropout rate before every layer, and of the features.
     """
 
-    common: ClassVar[tuple[str, ...]] = ("alpha", "lam", "variant", "formula")
+    per_run: ClassVar[tuple[str, ...]] = ("dropout", "alpha", "lam")
+    common: ClassVar[tuple[str, ...]] = ("variant", "formula")
     self_loops: SelfLoops = "add"
 
     def __init__(
@@ -61,8 +60,9 @@ class GCNII(LayeredNet):
             raise PcnetError(f"alpha = {alpha} is not a share; it must lie between 0 and 1.")
         if formula not in get_args(Formula):
             raise PcnetError(f"formula can be {' or '.join(get_args(Formula))}, not {formula!r}.")
-        self.depth, self.alpha, self.lam = whole_number("depth", depth, least=1), alpha, positive_number("lam", lam)
-        self.variant, self.formula = variant, formula
+        self.depth, self.variant, self.formula = whole_number("depth", depth, least=1), variant, formula
+        self.alpha: tuple[float, ...] = (alpha,)
+        self.lam: tuple[float, ...] = (positive_number("lam", lam),)
         #: All W_l, and all W'_l, in one parameter: an optimiser's step is a call for each.
         self.weights = nn.ParameterList(
             [torch.empty(depth, hidden_channels, hidden_channels) for _ in range(1 + variant)]
@@ -78,23 +78,25 @@ class GCNII(LayeredNet):
 
     def layers(self, h: Tensor, operator: Operator) -> Tensor:
         start = h = h.relu()
+        alpha = self.each(self.alpha)
         for maps in zip(*self._maps(), strict=True):
             p = apply_operator(operator, self.drop(h))
             if self.variant:
                 h = (p @ maps[0] + start @ maps[1]).relu_()
             else:
-                h = (torch.lerp(p, start, self.alpha) @ maps[0]).relu_()
+                h = (torch.lerp(p, start, alpha) @ maps[0]).relu_()
         return self.drop(h) @ self.last + over_nodes(self.bias)
 
     def _maps(self) -> list[tuple[Tensor, ...]]:
         """What each layer multiplies P and H_0 with, identity included: so no block of nodes is scaled and added."""
-        beta = _betas(self.depth, self.lam, self.last.device).to(self.last.dtype)
-        shares = (1 - self.alpha, self.alpha) if self.variant else (1.0,)
+        layer = torch.arange(1, self.depth + 1, device=self.last.device, dtype=self.last.dtype).view(-1, 1, 1)
+        beta = torch.log1p(self.each(self.lam).unsqueeze(-1) / layer)
+        alpha = self.each(self.alpha).unsqueeze(-1)
+        shares: tuple[Tensor | float, ...] = (1 - alpha, alpha) if self.variant else (1.0,)
         maps = []
         for weight, share in zip(self.weights, shares, strict=True):
-            learned = beta if self.formula == "official" else share * beta
-            both = learned.view(-1, 1, 1) * weight
-            both.diagonal(dim1=-2, dim2=-1).add_((share * (1 - beta)).unsqueeze(-1))
+            both = (beta if self.formula == "official" else share * beta) * weight
+            both.diagonal(dim1=-2, dim2=-1).add_((share * (1 - beta)).squeeze(-1))
             maps.append(both.unbind(-3))
         return maps
 
@@ -102,24 +104,20 @@ class GCNII(LayeredNet):
         return {"conv": list(self.weights), "linear": [*self.first.parameters(), self.last, self.bias]}
 
 
-@lru_cache(maxsize=64)
-def _betas(depth: int, lam: float, device: torch.device) -> Tensor:
-    """β_1, β_2, …, on the device to stay: a captured step cannot wait for a copy."""
-    return torch.from_numpy(np.log1p(lam / np.arange(1.0, depth + 1))).to(device)
-
-
 @dataclass(frozen=True)
 class GCNIISettings(LayeredNetSettings):
-    """The arguments of `GCNII`."""
+    """The arguments of `GCNII`; with `directed`, a page hears from the pages it links to, as in the published code."""
 
     method: ClassVar[str] = "gcnii"
     self_loops: ClassVar[SelfLoops] = "add"
+    varying: ClassVar[tuple[str, ...]] = ("alpha", "lam")
 
     layers: int = 64
     alpha: float = 0.1
     lam: float = 0.5
     variant: bool = False
     formula: Formula = "official"
+    directed: bool = False
 
     @property
     def groups(self) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar
 
 import torch
@@ -80,6 +81,18 @@ class LayeredNet(Model):
         dropped = drop(stacked, self.dropout if rates is None else rates, self.draws, self._place)
         return dropped if self.runs is not None else dropped[0]
 
+    def each(self, values: tuple[float, ...]) -> Tensor:
+        """A setting of every run as a factor of its block: (R, 1, 1), or a single number of a single run."""
+        weight = self.first.weights[0]
+        held = _held(values, weight.device, weight.dtype)
+        return held[0] if self.runs is None else held.view(-1, 1, 1)
+
+
+@lru_cache(maxsize=256)
+def _held(values: tuple[float, ...], device: torch.device, dtype: torch.dtype) -> Tensor:
+    """Numbers on the device to stay: a captured step cannot wait for a copy."""
+    return torch.tensor(values, dtype=dtype, device=device)
+
 
 def over_nodes(bias: Tensor) -> Tensor:
     """A bias, or one for each of R runs, as a row that is added to every node."""
@@ -113,6 +126,8 @@ class LayeredNetSettings(ModelSettings):
     """
 
     side_by_side: ClassVar[bool] = False
+    #: Settings, besides rates of dropout, in which the runs of a block may differ.
+    varying: ClassVar[tuple[str, ...]] = ()
 
     hidden: int = 64
     dropout: float = 0.5
@@ -123,9 +138,9 @@ class LayeredNetSettings(ModelSettings):
 
     @property
     def batch_key(self) -> Hashable:
-        """All settings but the rates of dropout."""
-        rates = [name for name in vars(self) if name.startswith("drop")]
-        return type(self), *((name, value) for name, value in vars(self).items() if name not in rates)
+        """All settings but the rates of dropout and those that vary."""
+        free = {name for name in vars(self) if name.startswith("drop")}.union(self.varying)
+        return type(self), *((name, value) for name, value in vars(self).items() if name not in free)
 
     def node_floats(self, classes: int) -> int:
         return 12 * self.hidden + 12 * classes

@@ -44,7 +44,8 @@ class PDEGCN(LayeredNet):
     """
 
     self_loops: SelfLoops = "fill"
-    common: ClassVar[tuple[str, ...]] = ("equation", "h")
+    per_run: ClassVar[tuple[str, ...]] = ("dropout", "h")
+    common: ClassVar[tuple[str, ...]] = ("equation",)
 
     def __init__(
         self,
@@ -63,7 +64,8 @@ class PDEGCN(LayeredNet):
             if value not in get_args(known):
                 raise PcnetError(f"{name} can be {', '.join(get_args(known))}, not {value!r}.")
         depth = whole_number("layers", layers, least=1)
-        self.equation, self.h, self.opening = equation, positive_number("h", h), opening
+        self.equation, self.opening = equation, opening
+        self.h: tuple[float, ...] = (positive_number("h", h),)
         # All layers in one parameter: an optimiser's step is as long as its list of parameters.
         self.kernels = nn.Parameter(torch.empty(depth, hidden_channels, hidden_channels))
         self.closing = nn.Parameter(torch.empty(hidden_channels, out_channels))
@@ -98,7 +100,7 @@ class PDEGCN(LayeredNet):
         return apply_matrix(G.transposed, (self.drop(apply_matrix(G, x)) @ kernel.mT).relu() @ kernel)
 
     def _step(self, layer: int, x: Tensor, before: Tensor, force: Tensor) -> Tensor:
-        h = self.h
+        h = self.each(self.h)
         if self.equation == "diffusion":
             return x - h * force
         if self.mix is None:
@@ -118,6 +120,7 @@ class PDEGCNSettings(LayeredNetSettings):
 
     method: ClassVar[str] = "pdegcn"
     self_loops: ClassVar[SelfLoops] = "fill"
+    varying: ClassVar[tuple[str, ...]] = ("h",)
 
     dropout: float = 0.6
     layers: int = 8
