@@ -149,6 +149,9 @@ def test_without_mistakes(page, small):
 def test_methods_without_a_filter_say_so(page, small, mlp):
     assert "GCN has no single filter" in words(page(small, guessed(small, model=method_named("gcn")())))
     assert "MLP looks at each node's own features alone" in words(page(small, guessed(small, model=mlp)))
+    # One-way edges have no real frequencies.
+    one_way = method_named("gprgnn")(directed=True)
+    assert "GPRGNN has no single filter" in words(page(small, guessed(small, model=one_way)))
 
 
 @pytest.mark.parametrize("method", ["pcnet", "gprgnn", "jacobiconv", "bernnet"])

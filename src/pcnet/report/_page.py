@@ -144,7 +144,8 @@ def _trust(results: Tally) -> dict[str, Any]:
 def _filter(graph: Graph, result: Result) -> dict[str, Any]:
     found = learned_filters(graph, result)
     if found is None:
-        return {"passband": None, "edgeless": isinstance(result.outcomes[0].model, FilterNet)}
+        model = result.outcomes[0].model
+        return {"passband": None, "edgeless": isinstance(model, FilterNet) and model.conv is None}
     passband = describe_response(found.lam, found.mean, found.density)
     each = [describe_response(found.lam, response, found.density).kind for response in found.responses]
     return {
