@@ -104,12 +104,27 @@ def test_every_core(tmp_path):
     assert seen[1] == seen[2]
 
 
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_cell_that_fails_does_not_cost_the_others(tmp_path, processes):
+    raw = tmp_path / "data" / "webkb" / "texas" / "raw"
+    raw.mkdir(parents=True)
+    (raw / "out1_graph_edges.txt").write_text("node_id\tnode_id\n0\t1\n")
+    (raw / "out1_node_feature_label.txt").write_text("node_id\tfeature\tlabel\n0\t1,0\t0\n1\t0,1\t1\n")
+    sweep = TableSweep(tmp_path / "cells", tmp_path / "data", runs=1, threads=1)
+    damaged = Cell("table2", "pcnet", "texas")
+    found = dict(sweep.each([damaged, CELL], processes, None))
+    assert "failed: texas was read with 2 nodes instead of 183" in found[damaged]
+    assert not sweep.path(damaged).exists()
+    assert 70 < found[CELL]["test"]["mean"] < 90
+
+
 def test_a_report_says_what_came_out():
     methods = {"pcnet": 91.0, "gcn": 85.0, "mlp": 76.0}
     records = {}
     for method, level in methods.items():
         cell = Cell("table2", method, "cora")
-        records[cell] = record(cell, [level + 0.1 * run for run in range(10)])
+        where = {"machine": "a GPU" if method == "mlp" else "a CPU", "date": "today"}
+        records[cell] = record(cell, [level + 0.1 * run for run in range(10)]) | where
     gone = {Cell("table2", "arma", "cora"): "no settings yet"}
     report = table_report("table2", records, gone)
     words = {cell["method"]: cell["verdict"]["word"] for cell in report["cells"]}
@@ -121,6 +136,7 @@ def test_a_report_says_what_came_out():
     assert "no settings yet" in text
     assert "PCNet" in text
     assert "91.45 ± " in text
+    assert "Cells were computed: 2 on a CPU, today; 1 on a GPU, today." in text
     json.dumps(report)
 
 

@@ -102,13 +102,17 @@ class Reproduction:
         try:
             with EpochBar(sweep.epochs(left), f"{len(left)} cells") as bar:
                 for cell, record in sweep.each(left, self.processes, bar):
+                    if isinstance(record, str):
+                        missing[cell] = record
+                        bar.print(f"{cell} {record}")
+                        continue
                     records[cell] = record
                     test = record["test"]
                     line = f"{cell}: {test['mean']:.2f} [{test['ci95'][0]:.2f}, {test['ci95'][1]:.2f}]"
                     bar.print(f"{line}, {record['seconds']:.1f} s")
         except KeyboardInterrupt:
             raise Interrupted(f"Interrupted; the same command goes on with what is in {sweep.folder}.") from None
-        return {cell: records[cell] for cell in wanted}, missing
+        return {cell: records[cell] for cell in wanted if cell in records}, missing
 
     def _missing(self, cells: Sequence[Cell]) -> dict[Cell, str]:
         """Why cells cannot be computed; where no dataset at all can be had, that is an error."""

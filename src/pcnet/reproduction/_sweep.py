@@ -11,6 +11,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from pcnet._files import read_json, write_json
 from pcnet.data import load_dataset
 from pcnet.errors import PcnetError, PcnetWarning
@@ -87,18 +89,29 @@ class TableSweep:
         write_json(self.path(cell), record)
         return record
 
-    def each(self, cells: Sequence[Cell], processes: int, reporter: Reporter | None) -> Iterator[tuple[Cell, Record]]:
-        """The records of cells as they are computed; in several processes, each on a core of its own."""
+    def attempt(self, cell: Cell, reporter: Reporter | None = None) -> Record | str:
+        """The record of a cell, or why there is none: one that fails does not cost the others."""
+        try:
+            return self.compute(cell, reporter)
+        except PcnetError as error:
+            return f"failed: {error}"
+        except (MemoryError, torch.cuda.OutOfMemoryError):
+            return "failed: out of memory"
+
+    def each(
+        self, cells: Sequence[Cell], processes: int, reporter: Reporter | None
+    ) -> Iterator[tuple[Cell, Record | str]]:
+        """The attempts at cells as they end; in several processes, each on a core of its own."""
         # Cells of one dataset in a row share its operators.
         ordered = sorted(cells, key=lambda cell: cell.dataset)
         if processes <= 1 or len(cells) <= 1:
             for cell in ordered:
-                yield cell, self.compute(cell, reporter)
+                yield cell, self.attempt(cell, reporter)
             return
         context = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(min(processes, len(cells)), mp_context=context) as pool:
             alone = replace(self, threads=1)
-            futures = {pool.submit(alone.compute, cell): cell for cell in ordered}
+            futures = {pool.submit(alone.attempt, cell): cell for cell in ordered}
             try:
                 for future in as_completed(futures):
                     yield futures[future], future.result()

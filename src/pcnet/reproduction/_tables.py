@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -159,7 +160,9 @@ def cells_sheet(report: Mapping[str, Any]) -> Sheet:
                 cell["source"],
             ]
         )
-    return Sheet(f"{report['title']}: every cell", COLUMNS, rows)
+    places = Counter((cell["machine"], cell["date"]) for cell in report["cells"] if "machine" in cell)
+    where = "; ".join(f"{count} on {machine}, {date}" for (machine, date), count in places.items())
+    return Sheet(f"{report['title']}: every cell", COLUMNS, rows, (f"Cells were computed: {where}.",) if where else ())
 
 
 def winners_sheet(report: Mapping[str, Any]) -> Sheet:
