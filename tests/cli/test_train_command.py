@@ -14,7 +14,20 @@ from pcnet.data import load_embedded
 
 pytestmark = pytest.mark.filterwarnings("ignore::pcnet.PcnetWarning")
 QUICK = ("train", "--runs", "2", "--set", "epochs=5", "--set", "hidden=8")
-KEYS = ["dataset", "preset", "runs", "settings", "test", "val", "epochs", "seconds", "versions"]
+KEYS = [
+    "dataset",
+    "preset",
+    "runs",
+    "settings",
+    "test",
+    "val",
+    "epochs",
+    "seconds",
+    "command",
+    "date",
+    "machine",
+    "versions",
+]
 
 
 def check_schema(summary: dict) -> None:
@@ -29,6 +42,8 @@ def check_schema(summary: dict) -> None:
     assert summary["epochs"] == [5, 5]
     assert summary["seconds"] > 0
     assert {"pcnet", "python", "torch", "numpy"} <= {*summary["versions"]}
+    assert summary["command"].startswith("pcnet train --runs 2")
+    assert summary["machine"].endswith("cores")
     settings = summary["settings"]
     assert (settings["epochs"], settings["hidden"], settings["N"], settings["p"]) == (5, 8, 4, 3.1)
     assert settings["lr"] == {"first": 0.01, "theta": 0.01, "second": 0.01}
@@ -132,7 +147,8 @@ def test_same_command_same_numbers(pcnet, place):
     for name, threads in (("a", 1), ("b", 2)):
         pcnet(*QUICK, "--seed", "3", "--threads", threads, "--out", name, "--json", f"{name}.json")
     one, other = (json.loads((place / f"{name}.json").read_text()) for name in "ab")
-    assert {**one, "seconds": 0} == {**other, "seconds": 0}
+    own = {"seconds": 0, "command": ""}
+    assert {**one, **own} == {**other, **own}
     assert one["settings"]["seeds"] == [3, 4]
     weights = [(place / name / "models" / "seed-3.safetensors").read_bytes() for name in "ab"]
     assert weights[0] == weights[1]

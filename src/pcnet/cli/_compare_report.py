@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from rich.table import Table
 
 from pcnet._files import write_json, write_text
 from pcnet.cli._contest import Contest, Standing, headline
-from pcnet.cli._versions import command_line, machine, versions
+from pcnet.cli._versions import provenance
 from pcnet.evaluation import LEVEL, Summary
 from pcnet.report import plot_critical_difference
 
@@ -64,10 +63,7 @@ def results(contest: Contest, device: str) -> dict[str, Any]:
         "pairs": [asdict(pair) for pair in contest.pairs.pairs],
         "groups": [list(group) for group in contest.pairs.groups],
         "notes": [MEANING, *contest.notes],
-        "command": command_line(),
-        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        "machine": machine(device),
-        "versions": versions(),
+        **provenance(device),
     }
 
 

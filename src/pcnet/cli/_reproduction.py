@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from rich.text import Text
 from pcnet._files import write_json, write_text
 from pcnet.cli._options import Interrupted, emit_json
 from pcnet.cli._progress import EpochBar, ShareBar
-from pcnet.cli._versions import command_line, machine, versions
+from pcnet.cli._versions import provenance
 from pcnet.data import load_dataset
 from pcnet.errors import PcnetError
 from pcnet.propagate import available_threads
@@ -55,12 +54,7 @@ class Reproduction:
     ) -> None:
         self.out, self.data, self.json_file = out, data, json_file
         self.console = Console(stderr=json_file == "-")
-        self.provenance = {
-            "command": command_line(),
-            "date": datetime.date.today().isoformat(),
-            "machine": machine(device),
-            "versions": versions(),
-        }
+        self.provenance = provenance(device)
         self.sweep = TableSweep(store, data, runs, device, threads, self.provenance)
         one = device != "cpu" or threads is not None
         self.processes = processes if processes is not None else 1 if one else available_threads()

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pcnet._files import write_json
-from pcnet.cli._versions import command_line, machine
 from pcnet.errors import PcnetError
 from pcnet.experiments import Experiment, Result
 from pcnet.graph import Graph
@@ -64,9 +62,7 @@ class RunFolder:
             if folder.is_dir() and not any(folder.iterdir()):
                 folder.rmdir()
 
-    def write(
-        self, graph: Graph, result: Result, summary: dict[str, Any], source: str, read: Sequence[str], device: str
-    ) -> None:
+    def write(self, graph: Graph, result: Result, summary: dict[str, Any], source: str, read: Sequence[str]) -> None:
         """Write the results, then drop the checkpoint. `source` and `read` are what the graph was read with."""
         # Imported here: scikit-learn takes a second to load, and other commands need not wait for it.
         from pcnet.estimator import Ensemble
@@ -104,10 +100,7 @@ class RunFolder:
             self.path / "report.html",
             graph,
             result,
-            command=command_line(),
-            versions=summary["versions"],
-            machine=machine(device),
-            date=datetime.date.today().isoformat(),
+            **{key: summary[key] for key in ("command", "date", "machine", "versions")},
         )
         metrics = {part: {name: s.as_dict() for name, s in getattr(result, part).items()} for part in ("test", "val")}
         details = {

@@ -24,7 +24,7 @@ from pcnet.cli._options import (
 )
 from pcnet.cli._progress import training_bar
 from pcnet.cli._run_folder import RunFolder
-from pcnet.cli._versions import versions
+from pcnet.cli._versions import provenance
 from pcnet.evaluation import Summary
 from pcnet.experiments import DEFAULT_METHOD, Experiment, Result, named_experiment, run_experiment
 from pcnet.graph import Graph
@@ -100,8 +100,8 @@ def train(
     except BaseException:
         folder.discard()
         raise
-    summary = summary_of(result)
-    folder.write(graph, result, summary, graph_name or graph.name, read or [], device)
+    summary = summary_of(result, device)
+    folder.write(graph, result, summary, graph_name or graph.name, read or [])
     console.print(_table(result))
     for note in (*graph.notes, *result.notes):
         console.print(f"note: {note}", style="dim", highlight=False)
@@ -109,8 +109,8 @@ def train(
     emit_json(json_file, summary)
 
 
-def summary_of(result: Result) -> dict[str, Any]:
-    """The result as plain data; accuracies in percent."""
+def summary_of(result: Result, device: str) -> dict[str, Any]:
+    """The result as plain data, accuracies in percent, with what it takes to compute it again."""
     experiment = result.experiment
     return {
         "dataset": experiment.dataset,
@@ -121,7 +121,7 @@ def summary_of(result: Result) -> dict[str, Any]:
         "val": result.val["accuracy"].as_dict(),
         "epochs": [outcome.epochs for outcome in result.outcomes],
         "seconds": result.seconds,
-        "versions": versions(),
+        **provenance(device),
     }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -24,7 +23,7 @@ from pcnet.cli._options import (
 )
 from pcnet.cli._tune_report import SearchBar, headline, show
 from pcnet.cli._tuned_tables import rich_table, write_tables
-from pcnet.cli._versions import command_line, machine, versions
+from pcnet.cli._versions import command_line, provenance
 from pcnet.data import load_dataset
 from pcnet.errors import PcnetError
 from pcnet.experiments import (
@@ -135,19 +134,11 @@ def tune(
         )
         experiment.model.build(graph.num_features, graph.num_classes)
         folder = store or Path("runs") / f"tune-{experiment.dataset}-{_name(published, preset)}"
-        provenance = {
-            "command": command_line(),
-            "date": datetime.date.today().isoformat(),
-            "machine": machine(device),
-            "device": device,
-            "versions": versions(),
-        }
+        said = {**provenance(device), "device": device}
         try:
             console.print(headline(graph, tuning), highlight=False)
             with SearchBar(tuning) as bar:
-                tuned = run_search(
-                    graph, tuning, folder, threads=threads, device=device, watcher=bar, provenance=provenance
-                )
+                tuned = run_search(graph, tuning, folder, threads=threads, device=device, watcher=bar, provenance=said)
         except KeyboardInterrupt:
             raise Interrupted(f"Interrupted; the same command continues the search in {folder}.") from None
         show(console, tuned, folder, dataset)

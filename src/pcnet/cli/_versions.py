@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 import platform
 import shlex
 import sys
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -28,6 +30,12 @@ def versions() -> dict[str, str]:
         except PackageNotFoundError:
             found[package] = "not installed"
     return found
+
+
+def provenance(device: str = "cpu") -> dict[str, Any]:
+    """What stands beside every number that is kept: the command, the day, the machine and the versions."""
+    today = datetime.date.today().isoformat()
+    return {"command": command_line(), "date": today, "machine": machine(device), "versions": versions()}
 
 
 def machine(device: str = "cpu") -> str:
