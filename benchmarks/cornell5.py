@@ -11,7 +11,6 @@ import argparse
 import json
 import os
 import resource
-import shlex
 import subprocess
 import sys
 import time
@@ -27,7 +26,7 @@ import torch
 from pcnet import PcnetError, PcnetWarning, Run, Split, Targets, load_dataset, train
 from pcnet._files import read_json, write_json, write_text
 from pcnet.cli._progress import ShareBar
-from pcnet.cli._versions import machine, versions
+from pcnet.cli._versions import provenance
 from pcnet.evaluation import scores
 from pcnet.experiments import method_name, published, table_experiment
 from pcnet.graph import Graph, structural_pairs
@@ -66,10 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     chosen = options.methods or [*published("table3").methods, "glognn"]
     rows = [row for name in chosen for row in rows_of(name, options)]
     report = {
-        "command": shlex.join(["python", "-m", "benchmarks.cornell5", *given]),
-        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        "machine": machine(),
-        "versions": versions(),
+        **provenance(command=["python", "-m", "benchmarks.cornell5", *given]),
         "dataset": options.dataset,
         "epochs": EPOCHS,
         "rows": rows,

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 import sys
 import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import datetime, timezone
 from typing import Any
 
 import torch
@@ -20,7 +18,7 @@ from rich.table import Table
 from pcnet import PcnetWarning, load_dataset, make_split
 from pcnet._files import write_json
 from pcnet.bench import PlainTraining, Spread, elapsed, endless_runs, take_turns
-from pcnet.cli._versions import machine, versions
+from pcnet.cli._versions import provenance
 from pcnet.experiments import preset_experiment
 from pcnet.training._device_block import CHUNK, DeviceBlock
 
@@ -51,10 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         write_json(
             options.json,
             {
-                "command": shlex.join(["python", "-m", "benchmarks.device", *given]),
-                "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-                "machine": machine(options.device),
-                "versions": versions(),
+                **provenance(options.device, command=["python", "-m", "benchmarks.device", *given]),
                 "rounds": ROUNDS,
                 "rows": rows,
             },

@@ -5,13 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 import resource
-import shlex
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from datetime import datetime, timezone
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -23,8 +21,8 @@ from rich.table import Table
 
 import pcnet
 from pcnet._files import write_json
-from pcnet.bench import Others, machine
-from pcnet.cli._versions import versions
+from pcnet.bench import Others
+from pcnet.cli._versions import provenance
 
 #: What the library sets out to do with ten million edges.
 SECONDS, GIBIBYTES = 60.0, 4.0
@@ -40,10 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         return
     console = Console()
     report = {
-        "command": shlex.join(["python", "-m", "benchmarks.import_graph", *given]),
-        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        "machine": machine(),
-        "versions": {**versions(), "pyarrow": version("pyarrow")},
+        **provenance(command=["python", "-m", "benchmarks.import_graph", *given]),
+        "pyarrow": version("pyarrow"),
         "nodes": options.nodes,
         "edges": options.edges,
         "goal": {"seconds": SECONDS, "gibibytes": GIBIBYTES},

@@ -10,7 +10,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from datetime import datetime, timezone
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -21,8 +20,8 @@ from rich.console import Console
 from rich.table import Table
 
 from pcnet._files import read_json, write_json
-from pcnet.bench import Others, machine
-from pcnet.cli._versions import versions
+from pcnet.bench import Others
+from pcnet.cli._versions import provenance
 
 #: Memory that all of it has to do with.
 GIBIBYTES = 24.0
@@ -42,10 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             stages.append({"stage": name, "command": shlex.join(command), **timed(folder, command)})
         found = read_json(folder / "train.json")
     report = {
-        "command": shlex.join(["python", "-m", "benchmarks.own_graph", *given]),
-        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        "machine": machine(),
-        "versions": {**versions(), "pyarrow": version("pyarrow")},
+        **provenance(command=["python", "-m", "benchmarks.own_graph", *given]),
+        "pyarrow": version("pyarrow"),
         "nodes": options.nodes,
         "edges": options.edges,
         "features": FEATURES,

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 import sys
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime, timezone
 from statistics import mean
 from typing import Any
 
@@ -18,7 +16,7 @@ from rich.table import Table
 
 from pcnet import PcnetError, PcnetWarning, load_dataset
 from pcnet._files import write_json
-from pcnet.cli._versions import machine, versions
+from pcnet.cli._versions import provenance
 from pcnet.evaluation import summarise
 from pcnet.experiments import preset_datasets, preset_experiment, preset_names, run_experiment
 
@@ -44,10 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         write_json(
             options.json,
             {
-                "command": shlex.join(["python", "-m", "benchmarks.precision", *given]),
-                "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-                "machine": machine(options.device),
-                "versions": versions(),
+                **provenance(options.device, command=["python", "-m", "benchmarks.precision", *given]),
                 "difference": "mean over the same ten splits and seeds of test accuracy minus that in float32, in "
                 "points, with its 95 % bootstrap interval",
                 "rows": rows,

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 import sys
 import warnings
 from collections.abc import Sequence
-from datetime import datetime, timezone
 from typing import Any
 
 from rich.console import Console
@@ -19,8 +17,8 @@ from benchmarks.tables import show
 from benchmarks.training import check_training
 from pcnet import Graph, PcnetError, PcnetWarning, load_dataset
 from pcnet._files import write_json
-from pcnet.bench import TOLERATED, Others, machine
-from pcnet.cli._versions import versions
+from pcnet.bench import TOLERATED, Others
+from pcnet.cli._versions import provenance
 from pcnet.experiments import preset_experiment
 from pcnet.training import available_threads
 
@@ -37,11 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     warnings.simplefilter("ignore", PcnetWarning)
     warnings.filterwarnings("ignore", "Sparse CSR tensor support is in beta")
     report = {
-        "command": shlex.join(["python", "-m", "benchmarks.speed", *given]),
-        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        "machine": machine(),
+        **provenance(command=["python", "-m", "benchmarks.speed", *given]),
         "threads": options.threads,
-        "versions": versions(),
         "sections": measure(options, console),
     }
     if options.json is not None:

@@ -7,6 +7,7 @@ import os
 import platform
 import shlex
 import sys
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -32,10 +33,13 @@ def versions() -> dict[str, str]:
     return found
 
 
-def provenance(device: str = "cpu") -> dict[str, Any]:
-    """What stands beside every number that is kept: the command, the day, the machine and the versions."""
-    today = datetime.date.today().isoformat()
-    return {"command": command_line(), "date": today, "machine": machine(device), "versions": versions()}
+def provenance(device: str = "cpu", command: Sequence[str] = ()) -> dict[str, Any]:
+    """What stands beside every number that is kept: the command, the day, the machine and the versions.
+
+    `command`, in words, is what was typed where that was not pcnet.
+    """
+    said, today = shlex.join(command) or command_line(), datetime.date.today().isoformat()
+    return {"command": said, "date": today, "machine": machine(device), "versions": versions()}
 
 
 def machine(device: str = "cpu") -> str:
