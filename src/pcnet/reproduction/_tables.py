@@ -113,6 +113,7 @@ def overview_sheet(report: Mapping[str, Any]) -> Sheet:
         f"Verdicts: {counts or 'none'}. {report['rule']}.",
         "Ours ± the larger half of the 95 % bootstrap interval of the mean over runs; in brackets ours − paper, with ↑ "
         "above, ↓ below, * not reproducible. Ranks, ours and the paper's: mean over these datasets, ties shared.",
+        *_beside_reruns(report),
         *_labels(report),
     )
     return Sheet(report["title"], ("method", *datasets, "rank", "paper's"), rows, notes, wrap=True)
@@ -128,6 +129,15 @@ def _overview_text(cell: Mapping[str, Any]) -> str:
     beside = "" if found is None else f" ({found['difference']:+.2f}{MARKS[found['word']]})"
     own_way = DAGGER if cell.get("as_published") else ""
     return f"{cell['test']['mean']:.2f}{own_way} ± {cell['half_width']:.2f}{beside}"
+
+
+def _beside_reruns(report: Mapping[str, Any]) -> list[str]:
+    """How often our mean lies where the authors' own code, run again, says that it should."""
+    again = [(cell["test"]["mean"], *cell["rerun"]) for cell in report["cells"] if cell["rerun"] is not None]
+    inside = sum(abs(ours - mean) <= half for ours, mean, half in again)
+    if not again:
+        return []
+    return [f"Of {len(again)} cells whose authors' code was run again, {inside} of ours lie inside its 95 % interval."]
 
 
 def _labels(report: Mapping[str, Any]) -> list[str]:
