@@ -34,6 +34,11 @@ def test_a_table_is_computed_once(pcnet, place):
     assert code == 0
     assert "is damaged and its cell is computed again" in " ".join(out.split())
     assert json.loads(kept.read_text())["test"] == cell["test"]
+    known = (*SMALL[:3], "pcnet,mlp", *SMALL[4:], "--only-known")
+    assert pcnet(*known).code == 0
+    report = json.loads((place / "results" / "table2.json").read_text())
+    assert [each["method"] for each in report["cells"]] == ["pcnet"]
+    assert report["missing"] == [{"method": "mlp", "dataset": "citeseer", "reason": "not computed yet"}]
 
 
 REFUSED = {
@@ -44,6 +49,9 @@ REFUSED = {
     "no runs": ("reproduce table2 --runs 0", "--runs must be at least 1, not 0"),
     "as published elsewhere": ("reproduce table2 --as-published", "the target table3 alone, on the CPU"),
     "as published and all": ("reproduce all --as-published", "the target table3 alone, on the CPU"),
+    "known anew": ("reproduce table2 --only-known --anew", "leave out --anew"),
+    "known figures": ("reproduce figure2 --only-known", "what is no table"),
+    "nothing known": ("reproduce table2 --datasets citeseer --only-known", "No cell could be computed: not computed"),
     "no data": ("reproduce table2 --datasets cora", "named by PCNET_DATA or --data"),
     "no such folder": ("reproduce table2 --datasets cora --data nowhere", "nowhere"),
 }

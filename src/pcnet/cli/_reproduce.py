@@ -41,6 +41,9 @@ def reproduce(
     resume: Annotated[
         bool, typer.Option("--resume/--anew", help="Keep cells that are computed already, or compute all again.")
     ] = True,
+    only_known: Annotated[
+        bool, typer.Option("--only-known", help="Report the cells that are computed already; the others say so.")
+    ] = False,
     store: Annotated[Path, typer.Option(metavar="DIR", help="Folder that keeps every computed cell.")] = Path(
         "runs/reproduce"
     ),
@@ -66,6 +69,8 @@ def reproduce(
     chosen = _targets(targets)
     if runs < 1:
         raise PcnetError(f"--runs must be at least 1, not {runs}.")
+    if only_known and (not resume or set(chosen) & set(OTHERS)):
+        raise PcnetError("--only-known reports tables from the store; leave out --anew and what is no table.")
     if as_published and (chosen != ["table3"] or device != "cpu"):
         raise PcnetError("--as-published goes with the target table3 alone, on the CPU.")
     # Loaded here: what measures complexities needs PyG, which takes seconds to load.
@@ -73,7 +78,8 @@ def reproduce(
 
     tables = [table for target in chosen if target in TABLES for table in TABLES[target]]
     work = Reproduction(store, out, data, runs, device, threads, processes, json_file)
-    work.tables(tables, _names(methods), _names(datasets), resume=resume, as_published=as_published)
+    how = {"resume": resume, "only_known": only_known, "as_published": as_published}
+    work.tables(tables, _names(methods), _names(datasets), **how)
     work.others([target for target in chosen if target in OTHERS])
     work.finish()
 

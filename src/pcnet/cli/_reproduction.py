@@ -67,12 +67,14 @@ class Reproduction:
         datasets: Sequence[str],
         *,
         resume: bool,
+        only_known: bool = False,
         as_published: bool = False,
     ) -> None:
         """Tables of accuracies, of all methods and datasets or of some."""
         if not tables:
             return
-        records, missing = self._compute(cells_of(tables, methods, datasets, as_published=as_published), resume)
+        cells = cells_of(tables, methods, datasets, as_published=as_published)
+        records, missing = self._compute(cells, resume, only_known)
         if not records:
             raise PcnetError(f"No cell could be computed: {next(iter(missing.values()))}.")
         for table in tables:
@@ -85,12 +87,17 @@ class Reproduction:
                 self._write(name, report, sheets)
                 plot_differences(report, self.out / f"{name}.png")
 
-    def _compute(self, cells: Sequence[Cell], resume: bool) -> tuple[dict[Cell, Record], dict[Cell, str]]:
-        """Records of the cells that can be computed, and why the others cannot."""
+    def _compute(
+        self, cells: Sequence[Cell], resume: bool, only_known: bool
+    ) -> tuple[dict[Cell, Record], dict[Cell, str]]:
+        """Records of the cells that can be computed, or are, and why there are none of the others."""
         missing, sweep = self._missing(cells), self.sweep
         wanted = [cell for cell in cells if cell not in missing]
         records = {cell: known for cell in wanted if resume and (known := sweep.known(cell, self._say)) is not None}
         left = [cell for cell in wanted if cell not in records]
+        if only_known:
+            missing |= dict.fromkeys(left, "not computed yet")
+            left = []
         if records:
             self._say(f"{len(records)} of {len(wanted)} cells are in {sweep.folder} already.")
         try:
