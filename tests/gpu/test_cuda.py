@@ -68,7 +68,7 @@ def test_hubs_and_common_features() -> None:
         torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-4)
 
 
-@pytest.mark.parametrize("activation", [None, "relu"])
+@pytest.mark.parametrize("activation", [None, "relu", "elu"])
 @pytest.mark.parametrize("hidden", [None, 24])
 @pytest.mark.parametrize("sparse", [True, False])
 def test_model_gradients_without_dropout(activation, hidden, sparse) -> None:

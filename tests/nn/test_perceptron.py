@@ -10,7 +10,7 @@ from pcnet.graph import CSR
 from pcnet.nn import Draws, Perceptron
 
 WIDTHS = {1: [12, 3], 2: [12, 8, 3], 3: [12, 8, 6, 3]}
-ACTIVATIONS = [None, "relu"]
+ACTIVATIONS = [None, "relu", "elu"]
 
 
 def features(n: int = 20, width: int = 12, dtype=torch.float64, seed: int = 0) -> Tensor:
@@ -44,7 +44,7 @@ def reference(perceptron: Perceptron, x: Tensor, draws: Draws | None = None, spa
             h = h * mask / (1 - rate)
         h = torch.nn.functional.linear(h, weight.t(), bias)
         if perceptron.activation and layer < depth - 1:
-            h = torch.relu(h)
+            h = getattr(torch.nn.functional, perceptron.activation)(h)
     return h
 
 
@@ -152,9 +152,10 @@ def test_features_are_left_alone():
     assert torch.equal(csr.values, before[1])
 
 
-def test_a_stacked_perceptron_equals_its_runs_to_the_bit():
+@pytest.mark.parametrize("activation", ["relu", "elu"])
+def test_a_stacked_perceptron_equals_its_runs_to_the_bit(activation):
     x = features(n=150, dtype=torch.float32)
-    singles = [model(2, "relu", (0.1 * seed, 0.5), torch.float32, seed) for seed in range(4)]
+    singles = [model(2, activation, (0.1 * seed, 0.5), torch.float32, seed) for seed in range(4)]
     stacked = Perceptron.stack(singles)
     for given in (x, CSR.from_torch(x.to_sparse())):
         z = stacked(given, Draws(range(4), 2))

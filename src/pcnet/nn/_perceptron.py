@@ -17,17 +17,17 @@ from pcnet.errors import PcnetError
 from pcnet.graph import CSR
 from pcnet.nn._compile import untraced
 from pcnet.nn._dense_features import Precision
-from pcnet.nn._device_perceptron import DevicePerceptron, collapsed_on_device
-from pcnet.nn._dropout import DeviceDraws, Draws, check_rate, draws_from_torch, dropout
+from pcnet.nn._device_perceptron import AFTER, DevicePerceptron, collapsed_on_device
+from pcnet.nn._dropout import DeviceDraws, Draws, check_rate, draws_from_torch, drop, dropout
 from pcnet.nn._runs import RunModule
 from pcnet.propagate import product
 
-Activation = Literal["relu"] | None
+Activation = Literal["relu", "elu"] | None
 Keep = NDArray[np.bool_] | None
 
 
 class Perceptron(RunModule):
-    """Θ(X) = W_L δ_L(σ(… W_1 δ_1(X) + b_1 …)) + b_L, δ_l dropout, σ the ReLU or nothing.
+    """Θ(X) = W_L δ_L(σ(… W_1 δ_1(X) + b_1 …)) + b_L, δ_l dropout, σ the ReLU, the ELU or nothing.
 
     `weights[l]` is (d_l, d_{l+1}); with a leading axis of length R the module is R perceptrons side by side and maps to
     (R, n, d_L). X is a dense (n, d_0) tensor or a `CSR`; of a sparse X only the non-zeros are dropped and multiplied.
@@ -56,8 +56,8 @@ class Perceptron(RunModule):
             )
         for rate in rates:
             check_rate("dropout", rate)
-        if activation not in ("relu", None):
-            raise PcnetError(f"The activation can be 'relu' or None, not {activation!r}.")
+        if activation not in ("relu", "elu", None):
+            raise PcnetError(f"The activation can be 'relu', 'elu' or None, not {activation!r}.")
         if precision not in get_args(Precision):
             raise PcnetError(f"The precision can be {', '.join(get_args(Precision))}, not {precision!r}.")
         self.activation = activation
@@ -97,7 +97,9 @@ class Perceptron(RunModule):
         elif draws is None:
             draws = draws_from_torch(len(rates), weights[0].device)
         dense = None if isinstance(x, CSR) else x
-        if weights[0].is_cuda:
+        if weights[0].is_cuda and self.activation == "elu":
+            z = _layer_by_layer(dense, x, rates, after, draws, self.precision, weights, biases)
+        elif weights[0].is_cuda:
             all_rates = tuple((*own, last) for own, last in zip(rates, after, strict=True))
             z = DevicePerceptron.apply(dense, x, all_rates, draws, self.activation, self.precision, *weights, *biases)
         else:
@@ -135,6 +137,25 @@ def _collapsed(x: Tensor | CSR, weights: Sequence[Tensor], biases: Sequence[Tens
     runs, width_in, width = weight.shape
     columns = product(x, weight.permute(1, 0, 2).reshape(width_in, runs * width))
     return (columns.view(-1, runs, width) + bias.permute(1, 0, 2)).permute(1, 0, 2)
+
+
+def _layer_by_layer(
+    dense: Tensor | None,
+    x: Tensor | CSR,
+    rates: tuple[tuple[float, ...], ...],
+    after: tuple[float, ...],
+    draws: Any,
+    precision: Precision,
+    weights: Sequence[Tensor],
+    biases: Sequence[Tensor],
+) -> Tensor:
+    """On a GPU, layers with ELUs between them: fused kernels know ReLUs only, so torch computes all but the first."""
+    opening = tuple((own[0], 0.0) for own in rates)
+    z: Tensor = DevicePerceptron.apply(dense, x, opening, draws, None, precision, weights[0], biases[0])
+    for layer in range(1, len(weights)):
+        z = drop(torch.nn.functional.elu(z), tuple(own[layer] for own in rates), draws, layer)
+        z = torch.baddbmm(biases[layer].unsqueeze(1), z, weights[layer])
+    return drop(z, after, draws, AFTER)
 
 
 def _stacked_products(left: Sequence[Tensor], right: Tensor) -> list[Tensor]:
@@ -192,7 +213,7 @@ class _Perceptron(torch.autograd.Function):
                     records.append((keep, hidden))
                     z = _narrow_product(hidden, weight * scale)
                 z += bias
-                hidden = z.clamp_min_(0) if activation and layer < depth - 1 else z
+                hidden = _activated(z, activation) if layer < depth - 1 else z
             out[run] = z
             tape.append(records)
         ctx.x, ctx.rates, ctx.activation, ctx.tape = x, rates, activation, tape
@@ -219,9 +240,19 @@ class _Perceptron(torch.autograd.Function):
                 else:
                     torch.mul((g.t() @ hidden).t(), scale, out=grad_weights[layer][run])
                     g = g @ (weights[layer][run].t() * scale)
+                    if ctx.activation == "elu":
+                        # The derivative is e^z = ELU(z) + 1 where z < 0.
+                        g *= hidden.clamp_max(0).add_(1)
                     # Where a ReLU was closed or a unit dropped, `hidden` is zero.
-                    _mask(g, (hidden > 0).numpy() if ctx.activation else keep)
+                    _mask(g, (hidden > 0).numpy() if ctx.activation == "relu" else keep)
         return grad_x, None, None, None, None, *grad_weights, *grad_biases
+
+
+def _activated(z: Tensor, activation: Activation) -> Tensor:
+    """σ(z), in place."""
+    if activation is None:
+        return z
+    return z.clamp_min_(0) if activation == "relu" else torch.nn.functional.elu_(z)
 
 
 def _mask(x: Tensor, keep: Keep) -> Tensor:

@@ -26,7 +26,7 @@ class FilterNet(Model):
         hidden_channels: width of the hidden layer, or None for a single linear layer.
         out_channels: number of classes.
         conv: the filter g, or None.
-        activation: "relu" or None, between the two layers.
+        activation: "relu", "elu" or None, between the two layers.
         drop_in: dropout rate on the features (of sparse ones, on their non-zeros).
         drop_hidden: dropout rate between the two layers.
         drop_prop: dropout rate before the propagation.

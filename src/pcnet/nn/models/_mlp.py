@@ -12,7 +12,7 @@ from pcnet.nn.models._filter_net import FilterNetSettings
 
 @dataclass(frozen=True)
 class MLPSettings(FilterNetSettings):
-    """Z = W_2 δ(relu(W_1 δ(X) + b_1)) + b_2."""
+    """Z = W_2 δ(σ(W_1 δ(X) + b_1)) + b_2, σ the ReLU; Table 3's row has an ELU (`activation`)."""
 
     method: ClassVar[str] = "mlp"
     self_loops: ClassVar[SelfLoops] = "fill"
