@@ -67,10 +67,10 @@ def _zeros(shape: tuple[int, ...], device: torch.device) -> Tensor:
     return torch.zeros(shape, dtype=torch.int64, device=device)
 
 
-@lru_cache(maxsize=64)
-def device_vector(values: tuple[float, ...], device: torch.device) -> Tensor:
+@lru_cache(maxsize=256)
+def device_vector(values: tuple[float, ...], device: torch.device, dtype: torch.dtype = torch.float32) -> Tensor:
     """One number for each run, on the device to stay: a captured step cannot wait for a copy."""
-    return torch.tensor(values, dtype=torch.float32, device=device)
+    return torch.tensor(values, dtype=dtype, device=device)
 
 
 def draws_from_torch(runs: int, device: torch.device) -> Draws | DeviceDraws:

@@ -13,6 +13,7 @@ from torch.autograd.function import once_differentiable
 from pcnet._checks import finite_number, positive_number, whole_number
 from pcnet.errors import PcnetError, close_match
 from pcnet.graph import SelfLoops
+from pcnet.nn._dropout import device_vector
 from pcnet.nn.conv._bern_conv import bernstein_matrix
 from pcnet.nn.conv._matrix_conv import transformed
 from pcnet.nn.conv._polynomial_conv import FixedBasisConv
@@ -93,7 +94,7 @@ class JacobiConv(FixedBasisConv):
         if self.e is None:
             rows = _fixed_damping(self.K, self.alpha, device)
             return rows if self.runs is not None else rows[0]
-        alpha = _bounds(self.alpha, device)
+        alpha = device_vector(self.alpha, device, torch.float64)
         return _Products.apply((alpha.unsqueeze(-1) if self.runs is not None else alpha) * self.e.double().tanh())
 
     def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
@@ -147,12 +148,6 @@ class _Products(torch.autograd.Function):
         own = torch.eye(K, dtype=torch.bool, device=gamma.device)
         without = gamma.unsqueeze(-2).masked_fill(own, 1.0).cumprod(-1)
         return (without * grads[0][..., 1:].unsqueeze(-2)).triu().sum(-1)
-
-
-@lru_cache(maxsize=64)
-def _bounds(alpha: tuple[float, ...], device: torch.device) -> Tensor:
-    """On the device to stay, as everything that a captured step reads."""
-    return torch.tensor(alpha, dtype=torch.float64, device=device)
 
 
 @lru_cache(maxsize=64)

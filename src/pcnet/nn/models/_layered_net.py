@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
 from pcnet.graph import CSR, Operator
-from pcnet.nn._dropout import check_rate, draws_from_torch, drop
+from pcnet.nn._dropout import check_rate, device_vector, draws_from_torch, drop
 from pcnet.nn._perceptron import Perceptron
 from pcnet.nn.models._settings import Model, ModelSettings
 
@@ -84,14 +83,8 @@ class LayeredNet(Model):
     def each(self, values: tuple[float, ...]) -> Tensor:
         """A setting of every run as a factor of its block: (R, 1, 1), or a single number of a single run."""
         weight = self.first.weights[0]
-        held = _held(values, weight.device, weight.dtype)
+        held = device_vector(values, weight.device, weight.dtype)
         return held[0] if self.runs is None else held.view(-1, 1, 1)
-
-
-@lru_cache(maxsize=256)
-def _held(values: tuple[float, ...], device: torch.device, dtype: torch.dtype) -> Tensor:
-    """Numbers on the device to stay: a captured step cannot wait for a copy."""
-    return torch.tensor(values, dtype=dtype, device=device)
 
 
 def over_nodes(bias: Tensor) -> Tensor:
