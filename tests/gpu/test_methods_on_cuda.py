@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import fields, replace
 from typing import Any
 
@@ -10,8 +11,9 @@ import pytest
 import torch
 
 from pcnet.data import csbm, make_split
+from pcnet.errors import PcnetWarning
 from pcnet.graph import Graph
-from pcnet.nn import METHODS, ModelSettings
+from pcnet.nn import GCN, METHODS, ModelSettings
 from pcnet.training import Run, Targets, TrainingSettings, train
 
 pytestmark = [
@@ -87,3 +89,27 @@ def test_many_runs_stop_shrink_and_keep_their_best(method):
         assert outcome.best_epoch == int(np.argmin(outcome.val_loss))
     # Most learn something: chance is a third.
     assert np.mean([outcome.val_accuracy.max() for outcome in outcomes]) > 0.45
+
+
+def test_a_model_that_cannot_be_captured_is_trained_all_the_same(monkeypatch):
+    graph, batch = runs(small("gcn"), 3)
+    captured = train(graph, batch, device="cuda")
+    forward = GCN.forward
+
+    def asks_the_device(self, x, operator):
+        logits = forward(self, x, operator)
+        return logits + 0 * logits.detach().sum().item()
+
+    monkeypatch.setattr(GCN, "forward", asks_the_device)
+    with pytest.warns(PcnetWarning, match="GCN cannot be recorded"):
+        launched = train(graph, batch, device="cuda")
+    for one, other in zip(captured, launched, strict=True):
+        np.testing.assert_allclose(other.val_loss, one.val_loss, rtol=1e-3)
+    # Nothing of the failed capture is left behind: the next one succeeds, and so does torch's own generator.
+    monkeypatch.undo()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", PcnetWarning)
+        again = train(graph, batch, device="cuda")
+    for one, other in zip(captured, again, strict=True):
+        np.testing.assert_allclose(other.val_loss, one.val_loss, rtol=1e-3)
+    assert torch.rand(3, device="cuda").shape == (3,)

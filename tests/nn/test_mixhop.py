@@ -82,6 +82,26 @@ def test_the_length_of_rows_does_not_count():
     torch.testing.assert_close(model(x, operator_of(graph)), model(scaled, operator_of(graph)))
 
 
+@pytest.mark.parametrize("zeros_stored", [True, False])
+def test_features_that_are_there_or_not(zeros_stored):
+    graph, model = NAMED["star"], random_model().eval()
+    x = columns(graph.num_nodes, 4, 0)
+    x[x.abs() < 0.5] = 0.0
+    x[3] = 0.0
+    there = (x != 0).double()
+    expected = model(there, operator_of(graph))
+    model.binary = True
+    given = _all_stored(x) if zeros_stored else CSR.from_torch(x.to_sparse_csr())
+    torch.testing.assert_close(model(given, operator_of(graph)), expected)
+    torch.testing.assert_close(model(x, operator_of(graph)), expected)
+
+
+def _all_stored(x: torch.Tensor) -> CSR:
+    n, features = x.shape
+    crow = torch.arange(n + 1, dtype=torch.int32) * features
+    return CSR(crow, torch.arange(features, dtype=torch.int32).repeat(n), x.reshape(-1), (n, features))
+
+
 def test_columns_are_standardised_in_training_and_after():
     graph, x = NAMED["star"], columns(20, 4, 0)
     model = random_model(dropout=1e-9)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from pcnet.errors import PcnetWarning
 from pcnet.nn import DeviceDraws
 from pcnet.training._adam import AdamState, Groups
 from pcnet.training._block import Block
@@ -28,7 +30,8 @@ class DeviceBlock(Block):
     """Step, evaluation, best epochs and stopping of all runs, on the device from beginning to end.
 
     The host replays the captured epoch and looks at the device every few epochs. A run that has stopped is masked at
-    once, on the device, and taken out when half of the runs have stopped.
+    once, on the device, and taken out when half of the runs have stopped. A model whose epoch cannot be captured,
+    because it asks the device something on its way, is trained all the same: every epoch is launched anew.
     """
 
     optimizer: DeviceAdam
@@ -43,7 +46,7 @@ class DeviceBlock(Block):
         self.model.draws = DeviceDraws(torch.tensor([run.seed for run in runs]).to(self.device), self.ledger.epoch)
         self.train_labels = DeviceLabels(*training_nodes(runs), self.x.shape[0], self.device)
         self.val_labels = DeviceLabels(*validation_nodes(runs), self.x.shape[0], self.device)
-        self.graph: torch.cuda.CUDAGraph | None = None
+        self.launch_epoch: Callable[[], None] | None = None
 
     def _epoch(self) -> None:
         """Everything that happens in an epoch, as work for the device."""
@@ -57,8 +60,8 @@ class DeviceBlock(Block):
         with torch.no_grad():
             self.ledger.record(*self.val_labels.scores(self.model(self.x, self.operator)))
 
-    def _capture(self) -> torch.cuda.CUDAGraph:
-        """Record an epoch; the trial epochs before it, which compile kernels and fill caches, are undone."""
+    def _launcher(self) -> Callable[[], None]:
+        """What launches an epoch; the trial epochs before it, which compile kernels and fill caches, are undone."""
         mutable = [*self.optimizer.flat.values(), *self.ledger.tensors()]
         kept = [tensor.clone() for tensor in mutable]
         stream = torch.cuda.Stream()
@@ -67,21 +70,37 @@ class DeviceBlock(Block):
             for _ in range(TRIALS):
                 self._epoch()
         torch.cuda.current_stream().wait_stream(stream)
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            self._epoch()
+        launch = self._captured() or self._epoch
         for tensor, value in zip(mutable, kept, strict=True):
             tensor.copy_(value)
-        return graph
+        return launch
+
+    def _captured(self) -> Callable[[], None] | None:
+        """The epoch as one recorded graph, or nothing where it cannot be recorded."""
+        graph = torch.cuda.CUDAGraph()
+        try:
+            # A capture that fails does not go back to the stream it came from: this one around it does.
+            with torch.cuda.stream(torch.cuda.current_stream()), torch.cuda.graph(graph):
+                self._epoch()
+        except RuntimeError as error:
+            why = str(error).partition("\n")[0]
+            warnings.warn(
+                f"An epoch of {type(self.model).__name__} cannot be recorded and replayed on the GPU ({why}); its "
+                "kernels are launched one by one, which gives the same results more slowly.",
+                PcnetWarning,
+                stacklevel=2,
+            )
+            return None
+        return graph.replay
 
     def advance(self) -> None:
         """Some epochs of every run that is going, then one look."""
         longest = max(self.runs[run].training.epochs for run in self.going)
         count = min(CHUNK, longest - self.next_epoch)
-        if self.graph is None:
-            self.graph = self._capture()
+        if self.launch_epoch is None:
+            self.launch_epoch = self._launcher()
         for _ in range(count):
-            self.graph.replay()
+            self.launch_epoch()
         self.optimizer.keep_best(self.ledger.improved)
         alive = self.ledger.read(self, count)
         where = torch.tensor(self.members, device=self.device)

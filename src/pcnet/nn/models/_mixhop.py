@@ -23,7 +23,8 @@ EPSILON = 1e-3
 class MixHop(LayeredNet):
     """Z = Σ_j q_j S^j δ(H) V_j, H = relu(‖_j S^j δ(X) W_j, standardised, + b), j = 0 … hops, q = softmax(mix).
 
-    Rows of X are scaled to length 1 (the authors scale them after dropout). Columns are standardised over all nodes of
+    Rows of X are scaled to length 1 (the authors scale them after dropout; and of features they keep only which are
+    not 0, for which there is `binary`). Columns are standardised over all nodes of
     the graph at hand, while training or not: (h − mean) / √(variance + 10⁻³). S = (D+I)^-½ (A+I) (D+I)^-½.
 
     Args:
@@ -31,10 +32,12 @@ class MixHop(LayeredNet):
         hidden_channels: width of H, shared out evenly among the powers; the last one takes what is left over.
         out_channels: number of classes.
         hops: the highest power.
+        binary: whether every feature that is not 0 counts as 1.
         drop_in: dropout rate of the features.
         dropout: dropout rate of H.
     """
 
+    common: ClassVar[tuple[str, ...]] = ("binary",)
     self_loops: SelfLoops = "fill"
 
     def __init__(
@@ -44,10 +47,12 @@ class MixHop(LayeredNet):
         out_channels: int,
         *,
         hops: int = 2,
+        binary: bool = False,
         drop_in: float = 0.7,
         dropout: float = 0.9,
     ) -> None:
         super().__init__(in_channels, hidden_channels, out_channels, drop_in=drop_in, dropout=dropout)
+        self.binary = binary
         powers = whole_number("hops", hops) + 1
         if hidden_channels < powers:
             raise PcnetError(f"{powers} powers cannot share {hidden_channels} hidden channels; give each at least one.")
@@ -71,8 +76,9 @@ class MixHop(LayeredNet):
     def forward(self, x: Tensor | CSR, edge_index: Tensor | Operator, edge_weight: Tensor | None = None) -> Tensor:
         if isinstance(x, Tensor) and x.layout != torch.strided:
             x = CSR.from_torch(x)
-        unit = _unit_rows(x) if isinstance(x, CSR) else nn.functional.normalize(x)
-        return super().forward(unit, edge_index, edge_weight)
+        if isinstance(x, CSR):
+            return super().forward(_unit_rows(x, self.binary), edge_index, edge_weight)
+        return super().forward(nn.functional.normalize((x != 0).to(x) if self.binary else x), edge_index, edge_weight)
 
     def layers(self, h: Tensor, operator: Operator) -> Tensor:
         h = self._powers(h, operator)
@@ -97,10 +103,13 @@ class MixHop(LayeredNet):
 
 
 @lru_cache(maxsize=8)
-def _unit_rows(x: CSR) -> CSR:
+def _unit_rows(x: CSR, binary: bool) -> CSR:
     """x_i / ‖x_i‖, rows of zeros left as they are; made once for a graph's features."""
-    lengths = product(x, x.values.new_ones(x.shape[1], 1), x.values.square()).sqrt().squeeze(-1)
-    return CSR(x.crow, x.col, x.values / lengths.repeat_interleave(x.crow.diff().long()), x.shape)
+    values = (x.values != 0).to(x.values) if binary else x.values
+    lengths = product(x, values.new_ones(x.shape[1], 1), values.square()).sqrt().squeeze(-1)
+    # A row that stores nothing but zeros has no length, and stays as it is.
+    lengths = lengths.masked_fill(lengths == 0, 1.0)
+    return CSR(x.crow, x.col, values / lengths.repeat_interleave(x.crow.diff().long()), x.shape)
 
 
 @dataclass(frozen=True)
@@ -113,13 +122,14 @@ class MixHopSettings(LayeredNetSettings):
     dropout: float = 0.9
     drop_in: float = 0.7
     hops: int = 2
+    binary: bool = False
 
     @property
     def groups(self) -> tuple[str, ...]:
         return ("conv", "bias", "mix")
 
     def make(self, in_channels: int, out_channels: int) -> MixHop:
-        rest = {name: getattr(self, name) for name in ("hops", "drop_in", "dropout")}
+        rest = {name: getattr(self, name) for name in ("hops", "binary", "drop_in", "dropout")}
         return MixHop(in_channels, self.hidden, out_channels, **rest)
 
     def node_floats(self, classes: int) -> int:

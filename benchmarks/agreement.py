@@ -1,0 +1,85 @@
+"""`python -m benchmarks.agreement`: every method trained on the CPU and on a GPU, and how far the two drift apart."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.table import Table
+
+from pcnet import PcnetWarning, load_dataset, make_split
+from pcnet._files import write_json
+from pcnet.cli._versions import provenance
+from pcnet.graph import Graph
+from pcnet.nn import METHODS
+from pcnet.training import Run, Targets, TrainingSettings, train
+
+RUNS = 3
+TRAINING = TrainingSettings(lr={"all": 0.01}, wd={"all": 5e-4}, epochs=30, stopping="none")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.agreement", description=__doc__)
+    parser.add_argument("--json", metavar="FILE", help="also write the figures as JSON")
+    parser.add_argument("--dataset", default="citeseer")
+    parser.add_argument("--device", default="cuda")
+    options = parser.parse_args(given)
+    warnings.simplefilter("ignore", PcnetWarning)
+    graph = load_dataset(options.dataset)
+    rows = [compare(graph, method, options.device) for method in METHODS]
+    Console(width=120).print(table(rows))
+    if options.json is not None:
+        write_json(
+            options.json,
+            {
+                **provenance(options.device, command=["python", "-m", "benchmarks.agreement", *given]),
+                "dataset": options.dataset,
+                "runs": RUNS,
+                "epochs": TRAINING.epochs,
+                "differences": "largest |GPU − CPU| / CPU of the validation loss over the runs, without dropout, whose "
+                "draws differ; same: share of nodes that both predict alike at their best epochs",
+                "rows": rows,
+            },
+        )
+
+
+def compare(graph: Graph, method: str, device: str) -> dict[str, Any]:
+    """A method with its default settings but without dropout: the same runs on both, epoch by epoch."""
+    settings = METHODS[method]()
+    rates = [field.name for field in fields(settings) if field.name.startswith("drop")]
+    settings = replace(settings, **dict.fromkeys(rates, 0.0))
+    splits = [make_split(graph, "random-60-20-20", seed) for seed in range(RUNS)]
+    runs = [Run(settings, TRAINING, Targets.from_split(split), seed) for seed, split in enumerate(splits)]
+    host, other = train(graph, runs), train(graph, runs, device=device)
+    loss, found = (np.stack([outcome.val_loss for outcome in outcomes]) for outcomes in (host, other))
+    apart = np.abs(found - loss) / loss
+    same = [(one.logits.argmax(1) == two.logits.argmax(1)).float().mean() for one, two in zip(host, other, strict=True)]
+    return {
+        "method": method,
+        "first_epoch": float(apart[:, 0].max()),
+        "ten_epochs": float(apart[:, :10].max()),
+        "all_epochs": float(apart.max()),
+        "same": float(np.mean(same)),
+    }
+
+
+def table(rows: Sequence[dict[str, Any]]) -> Table:
+    result = Table(title=f"GPU and CPU: largest relative difference of {RUNS} runs' validation losses", box=SIMPLE)
+    for column in ("method", "first epoch", "ten epochs", f"{TRAINING.epochs} epochs", "nodes predicted alike"):
+        result.add_column(column, justify="left" if column == "method" else "right")
+    for row in rows:
+        apart = [f"{row[key]:.1e}" for key in ("first_epoch", "ten_epochs", "all_epochs")]
+        result.add_row(row["method"], *apart, f"{100 * row['same']:.2f} %")
+    return result
+
+
+if __name__ == "__main__":
+    main()
