@@ -71,7 +71,7 @@ def test_jacobiconv():
 def test_every_grid_is_small_and_every_cell_can_be_built(name):
     file = method_file(name)
     assert method_name(name)
-    assert math.prod(map(len, file.grid.values())) <= 24
+    assert math.prod(map(len, file.grid.values())) <= 48
     if file.grid:
         Space.from_json(dict(file.grid), name, file.kind)
     for table in ("table1", "table2", "table3", "table4"):
