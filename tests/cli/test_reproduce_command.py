@@ -23,11 +23,13 @@ def test_a_table_is_computed_once(pcnet, place):
     page = (place / "results" / "table2.md").read_text()
     assert f"{cell['test']['mean']:.2f}" in page
     assert "pcnet reproduce table2" in page
+    assert "- cells that it computed: 1, in " in page
     kept = place / "runs" / "reproduce" / "table2" / "pcnet-citeseer.json"
     written = kept.stat().st_mtime_ns
     code, out, _ = pcnet(*SMALL)
     assert code == 0
     assert "1 of 1 cells are in runs/reproduce already" in " ".join(out.split())
+    assert "cells that it computed" not in (place / "results" / "table2.md").read_text()
     assert kept.stat().st_mtime_ns == written
     kept.write_text('{"fingerprint')
     code, out, _ = pcnet(*SMALL)
@@ -47,8 +49,8 @@ REFUSED = {
     "unknown dataset": ("reproduce table2 --datasets coar", "Did you mean 'cora'?"),
     "a dataset of another table": ("reproduce table2 --datasets wisconsin", "no dataset 'wisconsin'"),
     "no runs": ("reproduce table2 --runs 0", "--runs must be at least 1, not 0"),
-    "as published elsewhere": ("reproduce table2 --as-published", "the target table3 alone, on the CPU"),
-    "as published and all": ("reproduce all --as-published", "the target table3 alone, on the CPU"),
+    "as published elsewhere": ("reproduce table1 --as-published", "table2 or table3 alone, on the CPU"),
+    "as published and all": ("reproduce all --as-published", "table2 or table3 alone, on the CPU"),
     "known anew": ("reproduce table2 --only-known --anew", "leave out --anew"),
     "known figures": ("reproduce figure2 --only-known", "what is no table"),
     "nothing known": ("reproduce table2 --datasets citeseer --only-known", "No cell could be computed: not computed"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,8 @@ class Reproduction:
         self.sweep = TableSweep(store, data, runs, device, threads, self.provenance)
         one = device != "cpu" or threads is not None
         self.processes = processes if processes is not None else 1 if one else available_threads()
+        #: Cells that were computed now, and not found in the store.
+        self.computed = 0
         self.reports: dict[str, Any] = {}
 
     def tables(
@@ -74,14 +77,16 @@ class Reproduction:
         if not tables:
             return
         cells = cells_of(tables, methods, datasets, as_published=as_published)
+        begin = time.perf_counter()
         records, missing = self._compute(cells, resume, only_known)
+        sweep = {"cells": self.computed, "processes": self.processes, "seconds": time.perf_counter() - begin}
         if not records:
             raise PcnetError(f"No cell could be computed: {next(iter(missing.values()))}.")
         for table in tables:
             own = {cell: record for cell, record in records.items() if cell.table == table}
             gone = {cell: reason for cell, reason in missing.items() if cell.table == table}
             if own:
-                report = {**self.provenance, **table_report(table, own, gone)}
+                report = {**self.provenance, "sweep": sweep, **table_report(table, own, gone)}
                 name = f"{table}-as-published" if as_published else table
                 sheets = [overview_sheet, *([winners_sheet] if report["winners"] else []), cells_sheet]
                 self._write(name, report, sheets)
@@ -108,6 +113,7 @@ class Reproduction:
                         bar.print(f"{cell} {record}")
                         continue
                     records[cell] = record
+                    self.computed += 1
                     test = record["test"]
                     line = f"{cell}: {test['mean']:.2f} [{test['ci95'][0]:.2f}, {test['ci95'][1]:.2f}]"
                     bar.print(f"{line}, {record['seconds']:.1f} s")
@@ -166,6 +172,9 @@ class Reproduction:
             f"- date: {report['date']}; machine: {report['machine']}",
             f"- versions: {', '.join(f'{package} {number}' for package, number in report['versions'].items())}",
         ]
+        if (sweep := report.get("sweep")) and sweep["cells"]:
+            how = f"{sweep['cells']}, in {sweep['seconds']:.0f} s, {sweep['processes']} at a time"
+            said.insert(1, f"- cells that it computed: {how}")
         write_json(self.out / f"{name}.json", report)
         write_text(self.out / f"{name}.md", "\n".join([*(sheet.markdown() for sheet in made), *said]) + "\n")
         shown: list[RenderableType] = [sheet.rich() for sheet in made[:2]]

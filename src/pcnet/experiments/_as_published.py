@@ -13,8 +13,8 @@ from pcnet.evaluation import scores
 from pcnet.experiments._presets import Experiment
 
 #: Which epoch is tested: of those with the highest validation accuracy the first one, or the one that is best on the
-#: test nodes; or the last of all.
-EpochRule = Literal["first of equals", "best test of equals", "last"]
+#: test nodes; of all epochs that one, or the last.
+EpochRule = Literal["first of equals", "best test of equals", "best test", "last"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,7 @@ AS_PUBLISHED: dict[str, AsPublished] = {
     "wrgat": AsPublished("last", _LAST, {"stopping": "none"}),
     "glognn": AsPublished("last", _LAST),
     "glognn++": AsPublished("last", _LAST),
+    "pdegcn": AsPublished("best test", "as published: the epoch that is best on test"),
 }
 
 
@@ -54,10 +55,10 @@ class EpochsInQuestion:
 
     def watch(self, run: int, accuracy: float, logits: Tensor) -> None:
         """An epoch of a run is over: its accuracy in validation, and the logits of all nodes."""
-        if self.rule == "last" or accuracy > self._best[run]:
-            self._best[run], self._kept[run] = accuracy, [logits.clone()]
-        elif accuracy == self._best[run] and self.rule == "best test of equals":
+        if self.rule == "best test" or (accuracy == self._best[run] and self.rule == "best test of equals"):
             self._kept[run].append(logits.clone())
+        elif self.rule == "last" or accuracy > self._best[run]:
+            self._best[run], self._kept[run] = accuracy, [logits.clone()]
 
     def chosen_by_test(self, splits: Sequence[Split]) -> list[Tensor]:
         """The logits that each run is scored by; of those in question the best on test nodes, the latest of equals.
