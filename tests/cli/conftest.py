@@ -22,6 +22,14 @@ class Answer(NamedTuple):
     out: str
     err: str
 
+    def refuses(self, words: str) -> None:
+        """Exit status 2 and one sentence with these words in it."""
+        assert self.code == 2, self.err
+        assert self.err.startswith("pcnet: ")
+        assert len(self.err.splitlines()) == 1, self.err
+        assert words in self.err
+        assert "Traceback" not in self.out
+
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

@@ -85,19 +85,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
 QUICK = ("train", "--runs", "1", "--set", "epochs=2", "--out", "here")
 
 
-def check_refusal(answer: tuple[int, str, str], words: str) -> None:
-    code, out, err = answer
-    assert code == 2, err
-    assert err.startswith("pcnet: ")
-    assert len(err.splitlines()) == 1, err
-    assert words in err
-    assert "Traceback" not in out + err
-
-
 @pytest.mark.parametrize("case", COMMANDS)
 def test_refused(case, pcnet, written):
     command, words = COMMANDS[case]
-    check_refusal(pcnet(*command.split()), words)
+    pcnet(*command.split()).refuses(words)
     assert written() == []
 
 
@@ -111,14 +102,14 @@ def test_refused(case, pcnet, written):
 def test_refused_in_a_process_of_its_own(case, process, written):
     command, words = COMMANDS[case]
     answer = process(*command.split(), "--out", "a/b/c")
-    check_refusal(answer, words)
+    answer.refuses(words)
     assert written() == []
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has CUDA")
 @pytest.mark.parametrize("device", ["cuda", "cuda:3"])
 def test_no_cuda(device, pcnet, written):
-    check_refusal(pcnet("train", "--device", device), "no CUDA device that torch can use")
+    pcnet("train", "--device", device).refuses("no CUDA device that torch can use")
     assert written() == []
 
 
@@ -146,20 +137,20 @@ def test_nothing_is_touched(case, pcnet, place, written):
     (place / "full").mkdir()
     (place / "full" / "something").write_text("mine")
     command, words = FOLDERS[case]
-    check_refusal(pcnet(*command.split()), words)
+    pcnet(*command.split()).refuses(words)
     assert written() == ["file", "full", "full/something"]
     assert (place / "file").read_text() == (place / "full" / "something").read_text() == "mine"
 
 
 def test_an_empty_folder_that_was_there_stays(pcnet, place, written):
     (place / "mine").mkdir()
-    check_refusal(pcnet("train", "--out", "mine", "--threads", "0"), "threads must be at least 1")
+    pcnet("train", "--out", "mine", "--threads", "0").refuses("threads must be at least 1")
     assert written() == ["mine"]
 
 
 def test_no_space_for_the_json_leaves_the_run_folder_whole(pcnet, place):
     answer = pcnet(*QUICK, "--set", "hidden=2", "--json", "/dev/full")
-    check_refusal(answer, "Cannot write /dev/full: No space left on device")
+    answer.refuses("Cannot write /dev/full: No space left on device")
     assert json.loads((place / "here" / "metrics.json").read_text())["epochs"] == [2]
 
 
@@ -169,14 +160,14 @@ def limited(size: int):
 
 def test_no_space_for_a_checkpoint(process, written):
     answer = process(*QUICK, preexec_fn=limited(20_000))
-    check_refusal(answer, "File too large")
+    answer.refuses("File too large")
     assert written() == []
 
 
 def test_no_space_for_the_picture(process, pcnet, place):
     """The training is over and its checkpoint is small; what was written is whole, and it can be taken up again."""
     answer = process(*QUICK, "--set", "hidden=1", preexec_fn=limited(40_000))
-    check_refusal(answer, "response.png: File too large")
+    answer.refuses("response.png: File too large")
     names = {path.name for path in (place / "here").rglob("*") if path.is_file()}
     assert not {"metrics.json", "response.png"} & names
     assert not [name for name in names if name.endswith(".tmp")]
@@ -188,8 +179,8 @@ def test_no_space_for_the_picture(process, pcnet, place):
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_without_permission(pcnet, place):
     (place / "closed").mkdir(mode=0o500)
-    check_refusal(pcnet("train", "--out", "closed/run"), "Permission denied")
-    check_refusal(pcnet("train", "--json", "closed/result.json"), "not permitted")
+    pcnet("train", "--out", "closed/run").refuses("Permission denied")
+    pcnet("train", "--json", "closed/result.json").refuses("not permitted")
 
 
 def interrupted(pcnet, folder: Path) -> tuple[str, ...]:
@@ -216,10 +207,10 @@ def interrupted(pcnet, folder: Path) -> tuple[str, ...]:
 def test_resumed_with_other_settings(pcnet, place, written):
     command = interrupted(pcnet, place / "run")
     before = written()
-    check_refusal(pcnet(*command, "--resume", "--set", "t=0.3"), "has other data, settings or splits")
-    check_refusal(pcnet(*command, "--resume", "--seed", "5"), "has other data, settings or splits")
+    pcnet(*command, "--resume", "--set", "t=0.3").refuses("has other data, settings or splits")
+    pcnet(*command, "--resume", "--seed", "5").refuses("has other data, settings or splits")
     assert written() == before
-    check_refusal(pcnet(*command), "The folder run is not empty")
+    pcnet(*command).refuses("The folder run is not empty")
     assert pcnet(*command, "--resume").code == 0
 
 
@@ -228,7 +219,7 @@ def test_resumed_from_a_damaged_checkpoint(pcnet, place, written):
     before = written()
     path = place / "run" / "checkpoint" / "block-0.safetensors"
     path.write_bytes(path.read_bytes()[:-7])
-    check_refusal(pcnet(*command, "--resume"), "is damaged")
+    pcnet(*command, "--resume").refuses("is damaged")
     assert written() == before
 
 
@@ -238,7 +229,7 @@ def test_truncated_data(file, real, pcnet, place, tmp_path, written):
     path = tmp_path / "data" / "webkb" / "texas" / "raw" / file
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     answer = pcnet("train", "texas", "--data", tmp_path / "data")
-    check_refusal(answer, "again")
+    answer.refuses("again")
     assert written() == []
 
 

@@ -9,14 +9,6 @@ import pytest
 from pcnet.bench import _bandwidth
 
 
-def check_refusal(answer: tuple[int, str, str], words: str) -> None:
-    code, out, err = answer
-    assert (code, out) == (2, "")
-    assert err.startswith("pcnet: ")
-    assert len(err.splitlines()) == 1
-    assert words in err
-
-
 @pytest.fixture(autouse=True)
 def _small_copies(monkeypatch):
     monkeypatch.setattr(_bandwidth, "BLOCK", 2**20)
@@ -79,7 +71,7 @@ def test_one_section_as_json_on_standard_output(pcnet, written):
 )
 def test_bad_options(arguments, words, pcnet, place, written):
     (place / "file").write_text("mine")
-    check_refusal(pcnet("bench", "--quick", *arguments.split()), words)
+    pcnet("bench", "--quick", *arguments.split()).refuses(words)
     assert written() == ["file"]
 
 

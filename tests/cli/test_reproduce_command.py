@@ -60,11 +60,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_refused(pcnet, place, case):
+def test_refused(pcnet, written, case):
     command, words = REFUSED[case]
-    code, _, err = pcnet(*command.split())
-    assert code != 0
-    assert words in err
-    assert len(err.splitlines()) == 1, err
-    assert not (place / "results").exists()
-    assert not (place / "runs").exists()
+    pcnet(*command.split()).refuses(words)
+    assert not written()

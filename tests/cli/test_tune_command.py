@@ -191,9 +191,5 @@ def test_refused(case, pcnet, place, written):
     (place / "damaged.json").write_text("{")
     before = written()
     command, words = REFUSED[case]
-    code, _, err = pcnet(*command.split())
-    assert code == 2, err
-    assert err.startswith("pcnet: ")
-    assert len(err.splitlines()) == 1, err
-    assert words in err
+    pcnet(*command.split()).refuses(words)
     assert written() == before
