@@ -233,6 +233,24 @@ def test_interrupted_leaves_nothing(place, written):
     assert written() == []
 
 
+def test_interrupted_keeps_what_is_trained(pcnet, place, monkeypatch):
+    def until_gcn(graph, experiment, **how):
+        if experiment.title == "GCN":
+            raise KeyboardInterrupt
+        return run_experiment(graph, experiment, **how)
+
+    monkeypatch.setattr("pcnet.cli._compare.run_experiment", until_gcn)
+    code, out, err = pcnet(
+        "compare", "--methods", "mlp,gcn,pcnet", "--runs", 2, *SMALL, "--out", "here", "--json", "r.json"
+    )
+    assert code == 130
+    assert err.splitlines()[-1] == "pcnet: Interrupted; MLP had been trained and the others not."
+    report = json.loads((place / "r.json").read_text())
+    assert [each["method"] for each in report["left_out"]] == ["GCN", "PCNet"]
+    assert "MLP" in (place / "here" / "compare.md").read_text()
+    assert "GCN is left out: the command was interrupted before it was trained" in " ".join(out.split())
+
+
 REFUSED = {
     "unknown graph": ("compare citseer", "Did you mean 'citeseer'?"),
     "no such path": ("compare ./nowhere", "nowhere"),

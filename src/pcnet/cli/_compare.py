@@ -43,6 +43,7 @@ from pcnet.experiments import (
 from pcnet.graph import Graph
 
 NO_MEMORY = "there is not enough memory for it"
+NO_TURN = "the command was interrupted before it was trained"
 
 
 def compare(
@@ -109,11 +110,15 @@ def compare(
     if not console.is_terminal:
         console = Console(stderr=json_file == "-", width=120)
     titles = listed([experiment.title for experiment in experiments.values()])
+    nothing = Interrupted("Interrupted; nothing was written. Fewer methods or --runs take less time.")
     try:
         console.print(f"[bold]{titles}[/bold] {escape(headline(loaded, usual.protocol, len(splits)))}", highlight=False)
         trained, left_out = _train_all(loaded, experiments, threads, device)
     except KeyboardInterrupt:
-        raise Interrupted("Interrupted; nothing was written. Fewer methods or --runs take less time.") from None
+        raise nothing from None
+    interrupted = NO_TURN in left_out.values()
+    if interrupted and not trained:
+        raise nothing
     if not trained:
         reasons = list(dict.fromkeys(left_out.values()))
         raise PcnetError(reasons[0] if len(reasons) == 1 else f"No method could be trained. {' '.join(reasons)}")
@@ -124,6 +129,10 @@ def compare(
         write_results(out, contest, value)
         console.print(f"Everything is in {out}", highlight=False, markup=False)
     emit_json(json_file, value)
+    if interrupted:
+        raise Interrupted(
+            f"Interrupted; {listed([each.title for each in trained])} had been trained and the others not."
+        )
 
 
 class MethodBar(EpochBar):
@@ -136,22 +145,27 @@ class MethodBar(EpochBar):
 def _train_all(
     graph: Graph, experiments: Mapping[str, Experiment], threads: int | None, device: str
 ) -> tuple[list[Trained], dict[str, str]]:
-    """Scores of every method that could be trained, and of the others the reason."""
+    """Scores of every method that could be trained, and of the others the reason; Ctrl-C ends it with what there is."""
     epochs = {method: each.training.epochs * len(each.seeds) for method, each in experiments.items()}
-    trained, left_out, done = [], {}, 0
-    bar = MethodBar(sum(epochs.values()))
-    with bar:
-        for method, experiment in experiments.items():
-            bar.begin(experiment.title, done)
-            try:
-                result = run_experiment(graph, experiment, threads=threads, device=device, reporter=bar)
-            except PcnetError as error:
-                left_out[experiment.title] = str(error)
-            except (MemoryError, torch.cuda.OutOfMemoryError):
-                left_out[experiment.title] = NO_MEMORY
-            else:
-                trained.append(Trained.of(method, result))
-            done += epochs[method]
+    trained: list[Trained] = []
+    left_out: dict[str, str] = {}
+    bar, done = MethodBar(sum(epochs.values())), 0
+    try:
+        with bar:
+            for method, experiment in experiments.items():
+                bar.begin(experiment.title, done)
+                try:
+                    result = run_experiment(graph, experiment, threads=threads, device=device, reporter=bar)
+                except PcnetError as error:
+                    left_out[experiment.title] = str(error)
+                except (MemoryError, torch.cuda.OutOfMemoryError):
+                    left_out[experiment.title] = NO_MEMORY
+                else:
+                    trained.append(Trained.of(method, result))
+                done += epochs[method]
+    except KeyboardInterrupt:
+        settled = {*left_out, *(each.title for each in trained)}
+        left_out |= {each.title: NO_TURN for each in experiments.values() if each.title not in settled}
     return trained, left_out
 
 
