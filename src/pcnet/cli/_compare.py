@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import torch
 import typer
@@ -154,19 +154,26 @@ def _train_all(
         with bar:
             for method, experiment in experiments.items():
                 bar.begin(experiment.title, done)
-                try:
-                    result = run_experiment(graph, experiment, threads=threads, device=device, reporter=bar)
-                except PcnetError as error:
-                    left_out[experiment.title] = str(error)
-                except (MemoryError, torch.cuda.OutOfMemoryError):
-                    left_out[experiment.title] = NO_MEMORY
+                outcome = _attempt(graph, method, experiment, threads=threads, device=device, reporter=bar)
+                if isinstance(outcome, Trained):
+                    trained.append(outcome)
                 else:
-                    trained.append(Trained.of(method, result))
+                    left_out[experiment.title] = outcome
                 done += epochs[method]
     except KeyboardInterrupt:
         settled = {*left_out, *(each.title for each in trained)}
         left_out |= {each.title: NO_TURN for each in experiments.values() if each.title not in settled}
     return trained, left_out
+
+
+def _attempt(graph: Graph, method: str, experiment: Experiment, **how: Any) -> Trained | str:
+    """A method's scores, or why there are none."""
+    try:
+        return Trained.of(method, run_experiment(graph, experiment, **how))
+    except PcnetError as error:
+        return str(error)
+    except (MemoryError, torch.cuda.OutOfMemoryError):
+        return NO_MEMORY
 
 
 def _methods(names: str) -> list[str]:

@@ -59,8 +59,6 @@ class Reproduction:
         self.sweep = TableSweep(store, data, runs, device, threads, self.provenance)
         one = device != "cpu" or threads is not None
         self.processes = processes if processes is not None else 1 if one else available_threads()
-        #: Cells that were computed now, and not found in the store.
-        self.computed = 0
         self.reports: dict[str, Any] = {}
 
     def tables(
@@ -77,9 +75,7 @@ class Reproduction:
         if not tables:
             return
         cells = cells_of(tables, methods, datasets, as_published=as_published)
-        begin = time.perf_counter()
-        records, missing = self._compute(cells, resume, only_known)
-        sweep = {"cells": self.computed, "processes": self.processes, "seconds": time.perf_counter() - begin}
+        records, missing, sweep = self._compute(cells, resume, only_known)
         if not records:
             raise PcnetError(f"No cell could be computed: {next(iter(missing.values()))}.")
         for table in tables:
@@ -94,8 +90,9 @@ class Reproduction:
 
     def _compute(
         self, cells: Sequence[Cell], resume: bool, only_known: bool
-    ) -> tuple[dict[Cell, Record], dict[Cell, str]]:
-        """Records of the cells that can be computed, or are, and why there are none of the others."""
+    ) -> tuple[dict[Cell, Record], dict[Cell, str], dict[str, float]]:
+        """Records of the cells that can be computed, or are, why there are none of the others, and what that took."""
+        begin = time.perf_counter()
         missing, sweep = self._missing(cells), self.sweep
         wanted = [cell for cell in cells if cell not in missing]
         records = {cell: known for cell in wanted if resume and (known := sweep.known(cell, self._say)) is not None}
@@ -103,8 +100,9 @@ class Reproduction:
         if only_known:
             missing |= dict.fromkeys(left, "not computed yet")
             left = []
-        if records:
-            self._say(f"{len(records)} of {len(wanted)} cells are in {sweep.folder} already.")
+        already = len(records)
+        if already:
+            self._say(f"{already} of {len(wanted)} cells are in {sweep.folder} already.")
         try:
             with EpochBar(sweep.epochs(left), f"{len(left)} cells") as bar:
                 for cell, record in sweep.each(left, self.processes, bar):
@@ -113,13 +111,17 @@ class Reproduction:
                         bar.print(f"{cell} {record}")
                         continue
                     records[cell] = record
-                    self.computed += 1
                     test = record["test"]
                     line = f"{cell}: {test['mean']:.2f} [{test['ci95'][0]:.2f}, {test['ci95'][1]:.2f}]"
                     bar.print(f"{line}, {record['seconds']:.1f} s")
         except KeyboardInterrupt:
             raise Interrupted(f"Interrupted; the same command goes on with what is in {sweep.folder}.") from None
-        return {cell: records[cell] for cell in wanted if cell in records}, missing
+        took = {
+            "cells": len(records) - already,
+            "processes": self.processes,
+            "seconds": time.perf_counter() - begin,
+        }
+        return {cell: records[cell] for cell in wanted if cell in records}, missing, took
 
     def _missing(self, cells: Sequence[Cell]) -> dict[Cell, str]:
         """Why cells cannot be computed; where no dataset at all can be had, that is an error."""

@@ -24,8 +24,8 @@ class MixHop(LayeredNet):
     """Z = Σ_j q_j S^j δ(H) V_j, H = relu(‖_j S^j δ(X) W_j, standardised, + b), j = 0 … hops, q = softmax(mix).
 
     Rows of X are scaled to length 1 (the authors scale them after dropout; and of features they keep only which are
-    not 0, for which there is `binary`). Columns are standardised over all nodes of
-    the graph at hand, while training or not: (h − mean) / √(variance + 10⁻³). S = (D+I)^-½ (A+I) (D+I)^-½.
+    not 0, for which there is `binary`). Columns are standardised over all nodes of the graph at hand, while training or
+    not: (h − mean) / √(variance + 10⁻³). S = (D+I)^-½ (A+I) (D+I)^-½.
 
     Args:
         in_channels: number of features.
