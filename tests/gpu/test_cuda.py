@@ -183,6 +183,8 @@ def test_training_without_dropout_follows_the_cpu() -> None:
     batch[1] = dataclasses.replace(
         batch[1], training=dataclasses.replace(training, optimizer="adamw", select="val_accuracy")
     )
+    descent = dataclasses.replace(training, optimizer="sgd", lr={"all": 2.0})
+    batch[2] = dataclasses.replace(batch[2], training=descent)
     expected, found = train(graph, batch), train(graph, batch, device="cuda")
     for one, other in zip(expected, found, strict=True):
         assert one.epochs == other.epochs

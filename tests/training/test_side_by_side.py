@@ -136,7 +136,7 @@ TRAINING = st.builds(
     TrainingSettings,
     lr=st.sampled_from([{"all": 0.01}, {"all": 0.2, "theta": 0.01}]),
     wd=st.sampled_from([{"all": 0.0}, {"all": 0.01, "first": 0.1}]),
-    optimizer=st.sampled_from(["adam", "adamw"]),
+    optimizer=st.sampled_from(["adam", "adamw", "sgd"]),
     epochs=st.integers(1, 9),
     stopping=st.sampled_from(["window", "patience", "none"]),
     patience=st.integers(1, 4),
@@ -157,22 +157,22 @@ def test_any_runs_at_once_are_one_by_one(dense, same, drawn, data):
     assert all(same(outcome, train(dense, [run])[0]) for run, outcome in zip(runs, together, strict=True))
 
 
-@pytest.mark.parametrize("optimizer", ["adam", "adamw"])
+@pytest.mark.parametrize("optimizer", ["adam", "adamw", "sgd"])
 def test_a_plain_loop_gives_the_same_history(dense, varied, optimizer):
     """The training step in torch's own words; each epoch has draws of its own."""
     rates = {"lr": {"all": 0.01}, "wd": {"all": 0.1}}
     training = TrainingSettings(epochs=12, stopping="none", optimizer=optimizer, **rates)
     run = replace(varied[2], training=training)
     model, operator, targets = run.model.build(16, 3, run.seed), run.model.operator(dense), run.targets
-    kind = torch.optim.Adam if optimizer == "adam" else torch.optim.AdamW
-    adam = kind(model.parameters(), lr=0.01, weight_decay=0.1)
+    kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW, "sgd": torch.optim.SGD}[optimizer]
+    steps = kind(model.parameters(), lr=0.01, weight_decay=0.1)
     history = []
     for epoch in range(12):
         model.train()
         model.draws = Draws([run.seed], epoch)
-        adam.zero_grad()
+        steps.zero_grad()
         cross_entropy(model(dense.x, operator)[targets.train], targets.train_labels).backward()
-        adam.step()
+        steps.step()
         model.eval()
         with torch.no_grad():
             history.append(float(cross_entropy(model(dense.x, operator)[targets.val], targets.val_labels)))

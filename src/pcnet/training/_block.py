@@ -12,8 +12,8 @@ from torch import Tensor
 
 from pcnet.graph import CSR, Operator
 from pcnet.nn import Model
-from pcnet.training._adam import AdamState
 from pcnet.training._fresh import initial_weights, side_by_side, with_weights
+from pcnet.training._optimizer import OptimizerState
 from pcnet.training._run import Outcome, Run
 from pcnet.training._stopping import Progress
 
@@ -28,7 +28,7 @@ class Block(ABC):
     best weights. Nothing here depends on which runs share a block; each run's numbers are its own.
     """
 
-    optimizer: AdamState
+    optimizer: OptimizerState
     watch: Watch | None = None
 
     def __init__(self, x: Tensor | CSR, operator: Operator, runs: Sequence[Run], num_classes: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from typing import get_args
 
 import numpy as np
 import torch
@@ -11,10 +12,10 @@ from torch import Tensor
 
 from pcnet.errors import PcnetWarning
 from pcnet.nn import DeviceDraws
-from pcnet.training._adam import AdamState, Groups
 from pcnet.training._block import Block
+from pcnet.training._optimizer import Groups, OptimizerState
 from pcnet.training._run import Run, node_shares, training_nodes, validation_nodes
-from pcnet.training._settings import TrainingSettings, rate_of
+from pcnet.training._settings import Optimizer, TrainingSettings, rate_of
 
 #: Epochs between two looks at the device, which then learns nothing new until the next one.
 CHUNK = 25
@@ -34,11 +35,11 @@ class DeviceBlock(Block):
     because it asks the device something on its way, is trained all the same: every epoch is launched anew.
     """
 
-    optimizer: DeviceAdam
+    optimizer: DeviceOptimizer
 
     def _prepare(self, runs: list[Run]) -> None:
         training = [run.training for run in runs]
-        self.optimizer = DeviceAdam(self.model.parameter_groups(), training, self.device)
+        self.optimizer = DeviceOptimizer(self.model.parameter_groups(), training, self.device)
         # A run that moves to a smaller block may not improve there: its best weights come along.
         for kept, best in zip(self.optimizer.best_in_order(self.model), self.best, strict=True):
             kept.copy_(best[self.members])
@@ -173,8 +174,8 @@ class Ledger:
         return [bool(lives) for lives in self.alive.tolist()]
 
 
-class DeviceAdam(AdamState):
-    """`RunAdam` in one kernel; it also keeps the weights that the last evaluation found best.
+class DeviceOptimizer(OptimizerState):
+    """`RunOptimizer` in one kernel; it also keeps the weights that the last evaluation found best.
 
     Parameters lie end to end in one piece of memory, and so do their means, squares and best values.
     """
@@ -210,11 +211,14 @@ class DeviceAdam(AdamState):
         names = [group for group, members in groups.items() for _ in members]
         self.lr = torch.tensor([[rate_of(own.lr, name) for own in settings] for name in names]).to(device)
         self.wd = torch.tensor([[rate_of(own.wd, name) for own in settings] for name in names]).to(device)
-        self.decoupled = torch.tensor([own.optimizer == "adamw" for own in settings], dtype=torch.int32).to(device)
+        #: Each run's place in the list of optimisers: Adam, AdamW, gradient descent.
+        self.kind = torch.tensor([get_args(Optimizer).index(own.optimizer) for own in settings], dtype=torch.int32).to(
+            device
+        )
 
     def step(self, grads: Sequence[Tensor], ledger: Ledger) -> None:
         """Apply the gradients."""
-        self._kernels.adam(self, torch.cat([grad.reshape(-1) for grad in grads]), ledger.improved, ledger.epoch)
+        self._kernels.step(self, torch.cat([grad.reshape(-1) for grad in grads]), ledger.improved, ledger.epoch)
 
     @torch.no_grad()
     def keep_best(self, improved: Tensor) -> None:

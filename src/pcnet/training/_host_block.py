@@ -5,18 +5,18 @@ from __future__ import annotations
 import torch
 
 from pcnet.nn import Draws
-from pcnet.training._adam import RunAdam
 from pcnet.training._block import Block
+from pcnet.training._optimizer import RunOptimizer
 from pcnet.training._run import Run, StackedLabels, training_nodes, validation_nodes
 
 
 class HostBlock(Block):
     """One epoch at a time; a run that stops leaves at once."""
 
-    optimizer: RunAdam
+    optimizer: RunOptimizer
 
     def _prepare(self, runs: list[Run]) -> None:
-        self.optimizer = RunAdam(self.model.parameter_groups(), [run.training for run in runs])
+        self.optimizer = RunOptimizer(self.model.parameter_groups(), [run.training for run in runs])
         self.train_labels = StackedLabels(*training_nodes(runs))
         self.val_labels = StackedLabels(*validation_nodes(runs))
 

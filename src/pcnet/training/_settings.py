@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 
 from pcnet.errors import PcnetError, close_match
 
-Optimizer = Literal["adam", "adamw"]
+Optimizer = Literal["adam", "adamw", "sgd"]
 Stopping = Literal["window", "patience", "none"]
 Selection = Literal["val_loss", "val_accuracy", "val_balanced_loss", "val_balanced_accuracy"]
 ClassWeight = Literal["none", "balanced"]

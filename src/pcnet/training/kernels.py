@@ -1,4 +1,4 @@
-"""Triton kernels of a training step for R runs: loss, Adam, and the bookkeeping of best epochs and stopping."""
+"""Triton kernels of a training step for R runs: loss, optimiser, and the bookkeeping of best epochs and stopping."""
 
 from __future__ import annotations
 
@@ -100,11 +100,13 @@ def _record_kernel(
 
 
 @triton.jit
-def _adam_kernel(
-    parameters, grads, means, squares, best, improved, lr, wd, decoupled, epoch, pieces, layout, runs,
+def _step_kernel(
+    parameters, grads, means, squares, best, improved, lr, wd, kind, epoch, pieces, layout, runs,
     BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """One Adam (or AdamW) step of a piece of one parameter; first keeps the weights that were just found best.
+    """One step (of kind 0 Adam, 1 AdamW, 2 gradient descent) of a piece of one parameter.
+
+    First it keeps the weights that were just found best.
 
     `pieces` says of each where it begins and ends in a parameter, and in which; `layout` of each parameter where it
     begins, where its gradient begins, and how many numbers a run has in it.
@@ -120,7 +122,8 @@ def _adam_kernel(
     g = tl.load(grads + tl.load(layout + 3 * which + 1) + offset, mask=mask, other=0.0)
     rate = tl.load(lr + which * runs + run, mask=mask, other=0.0)
     decay = tl.load(wd + which * runs + run, mask=mask, other=0.0)
-    apart = tl.load(decoupled + run, mask=mask, other=0) > 0
+    way = tl.load(kind + run, mask=mask, other=0)
+    apart = way == 1
     g = tl.where(apart, g, g + decay * p)
     p = tl.where(apart, p - rate * decay * p, p)
     m = 0.9 * tl.load(means + here, mask=mask, other=0.0) + 0.1 * g
@@ -130,7 +133,8 @@ def _adam_kernel(
     t = tl.load(epoch).to(tl.float32) + 1.0
     m_hat = m / (1.0 - tl.exp2(t * -0.15200309344504997))
     v_hat = v / (1.0 - tl.exp2(t * -0.0014434168696687166))
-    tl.store(parameters + here, p - rate * m_hat / (tl.sqrt(v_hat) + 1e-8), mask=mask)
+    step = tl.where(way == 2, g, m_hat / (tl.sqrt(v_hat) + 1e-8))
+    tl.store(parameters + here, p - rate * step, mask=mask)
 
 
 def loss_gradient(logits: Tensor, label: Tensor, weight: Tensor) -> Tensor:
@@ -183,9 +187,9 @@ def record(ledger: Any, loss: Tensor, accuracy: Tensor) -> None:
     )
 
 
-def adam(state: Any, grads: Tensor, improved: Tensor, epoch: Tensor) -> None:
-    """One step of every parameter of every run; see `_adam_kernel`. The gradients lie end to end."""
-    _adam_kernel[(len(state.pieces),)](
+def step(state: Any, grads: Tensor, improved: Tensor, epoch: Tensor) -> None:
+    """One step of every parameter of every run; see `_step_kernel`. The gradients lie end to end."""
+    _step_kernel[(len(state.pieces),)](
         state.flat["parameters"], grads, state.flat["means"], state.flat["squares"], state.flat["best"], improved,
-        state.lr, state.wd, state.decoupled, epoch, state.pieces, state.layout, len(improved), BLOCK=PIECE,
+        state.lr, state.wd, state.kind, epoch, state.pieces, state.layout, len(improved), BLOCK=PIECE,
     )  # fmt: skip

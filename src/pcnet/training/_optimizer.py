@@ -1,9 +1,10 @@
-"""Adam for many runs, each with rates of its own."""
+"""Adam, AdamW and gradient descent for many runs, each with rates of its own."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -11,10 +12,17 @@ from torch import Tensor, nn
 from pcnet.training._settings import TrainingSettings, rate_of
 
 BETAS, EPSILON = (0.9, 0.999), 1e-8
+_WITHOUT_MOMENTUM: dict[str, Any] = {
+    "momentum_buffer_list": [],
+    "momentum": 0.0,
+    "dampening": 0.0,
+    "nesterov": False,
+    "is_first_step": False,
+}
 Groups = dict[str, list[nn.Parameter]]
 
 
-class AdamState:
+class OptimizerState:
     """Parameters with the run as first axis, their running means of g and g², and the number of steps made."""
 
     def __init__(self, groups: Groups) -> None:
@@ -38,12 +46,12 @@ class AdamState:
                 tensor.copy_(state[f"{name}.{place}"])
 
 
-class RunAdam(AdamState):
+class RunOptimizer(OptimizerState):
     """m ← β₁m + (1−β₁)g, v ← β₂v + (1−β₂)g², w ← w − lr · m̂ / (√v̂ + ε), for every run at once.
 
-    Adam adds wd·w to g first, AdamW takes lr·wd·w off w instead. Torch's fused kernel, which its own optimisers call
-    too, makes one pass over memory; its optimiser classes would spend more time on bookkeeping than on arithmetic for
-    so many small groups.
+    That is Adam, which adds wd·w to g first; AdamW takes lr·wd·w off w instead, and "sgd" is w ← w − lr · (g + wd·w).
+    Torch's fused kernels, which its own optimisers call too, make one pass over memory; its optimiser classes would
+    spend more time on bookkeeping than on arithmetic for so many small groups.
     """
 
     def __init__(self, groups: Groups, settings: Sequence[TrainingSettings]) -> None:
@@ -63,21 +71,23 @@ class RunAdam(AdamState):
                     [tensors[place].detach()[run] for place in places]
                     for tensors in (self.parameters, self.means, self.squares)
                 )
-                update = functools.partial(
-                    torch._fused_adam_ if own.optimizer == "adam" else torch._fused_adamw_,
-                    weights,
-                    exp_avgs=means,
-                    exp_avg_sqs=squares,
-                    max_exp_avg_sqs=[],
-                    state_steps=[self.steps] * len(members),
-                    lr=rate_of(own.lr, group),
-                    beta1=BETAS[0],
-                    beta2=BETAS[1],
-                    weight_decay=rate_of(own.wd, group),
-                    eps=EPSILON,
-                    amsgrad=False,
-                    maximize=False,
-                )
+                rates = {"lr": rate_of(own.lr, group), "weight_decay": rate_of(own.wd, group), "maximize": False}
+                if own.optimizer == "sgd":
+                    update = functools.partial(torch._fused_sgd_, weights, **rates, **_WITHOUT_MOMENTUM)
+                else:
+                    update = functools.partial(
+                        torch._fused_adam_ if own.optimizer == "adam" else torch._fused_adamw_,
+                        weights,
+                        exp_avgs=means,
+                        exp_avg_sqs=squares,
+                        max_exp_avg_sqs=[],
+                        state_steps=[self.steps] * len(members),
+                        beta1=BETAS[0],
+                        beta2=BETAS[1],
+                        eps=EPSILON,
+                        amsgrad=False,
+                        **rates,
+                    )
                 yield run, places, update
 
     @torch.no_grad()
