@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
-import sys
 import warnings
 from collections.abc import Sequence
 from dataclasses import fields, replace
@@ -14,41 +12,32 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.command import Command, keep
 from pcnet import PcnetWarning, load_dataset, make_split
-from pcnet._files import write_json
-from pcnet.cli._versions import provenance
 from pcnet.graph import Graph
 from pcnet.nn import METHODS
 from pcnet.training import Run, Targets, TrainingSettings, train
 
 RUNS = 3
+DIFFERENCES = (
+    "largest |GPU − CPU| / CPU of the validation loss over the runs, without dropout, whose draws differ; same: share "
+    "of nodes that both predict alike at their best epochs"
+)
 TRAINING = TrainingSettings(lr={"all": 0.01}, wd={"all": 5e-4}, epochs=30, stopping="none")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    given = sys.argv[1:] if arguments is None else list(arguments)
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.agreement", description=__doc__)
-    parser.add_argument("--json", metavar="FILE", help="also write the figures as JSON")
+    parser = Command("agreement", __doc__)
+    parser.add_json()
     parser.add_argument("--dataset", default="citeseer")
-    parser.add_argument("--device", default="cuda")
-    options = parser.parse_args(given)
+    parser.add_device()
+    options = parser.options(arguments)
     warnings.simplefilter("ignore", PcnetWarning)
     graph = load_dataset(options.dataset)
     rows = [compare(graph, method, options.device) for method in METHODS]
     Console(width=120).print(table(rows))
-    if options.json is not None:
-        write_json(
-            options.json,
-            {
-                **provenance(options.device, command=["python", "-m", "benchmarks.agreement", *given]),
-                "dataset": options.dataset,
-                "runs": RUNS,
-                "epochs": TRAINING.epochs,
-                "differences": "largest |GPU − CPU| / CPU of the validation loss over the runs, without dropout, whose "
-                "draws differ; same: share of nodes that both predict alike at their best epochs",
-                "rows": rows,
-            },
-        )
+    what = {"dataset": options.dataset, "runs": RUNS, "epochs": TRAINING.epochs, "differences": DIFFERENCES}
+    keep(options, {**what, "rows": rows})
 
 
 def compare(graph: Graph, method: str, device: str) -> dict[str, Any]:

@@ -23,10 +23,10 @@ from typing import Any
 import numpy as np
 import torch
 
+from benchmarks.command import Command, with_origin
 from pcnet import PcnetError, PcnetWarning, Run, Split, Targets, load_dataset, train
 from pcnet._files import read_json, write_json, write_text
 from pcnet.cli._progress import ShareBar
-from pcnet.cli._versions import provenance
 from pcnet.evaluation import scores
 from pcnet.experiments import method_name, published, table_experiment
 from pcnet.graph import Graph, structural_pairs
@@ -49,27 +49,21 @@ COLUMNS = (
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    given = sys.argv[1:] if arguments is None else list(arguments)
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.cornell5", description=__doc__)
+    parser = Command("cornell5", __doc__)
     parser.add_argument("--methods", nargs="+", metavar="NAME", help="only these")
     parser.add_argument("--dataset", default=DATASET)
     parser.add_argument("--splits", type=int, default=1, metavar="N", help="so many runs, each on a split of its own")
     parser.add_argument("--store", type=Path, default=Path("runs/cornell5"), metavar="DIR", help="keeps every row")
     parser.add_argument("--out", type=Path, metavar="DIR", help="write cornell5.json and cornell5.md")
     parser.add_argument("--one", metavar="NAME", help=argparse.SUPPRESS)
-    options = parser.parse_args(given)
+    options = parser.options(arguments)
     if options.one is not None:
         warnings.simplefilter("ignore", PcnetWarning)
         print(json.dumps(measure(options.one, options.dataset, options.splits)))
         return
     chosen = options.methods or [*published("table3").methods, "glognn"]
     rows = [row for name in chosen for row in rows_of(name, options)]
-    report = {
-        **provenance(command=["python", "-m", "benchmarks.cornell5", *given]),
-        "dataset": options.dataset,
-        "epochs": EPOCHS,
-        "rows": rows,
-    }
+    report = with_origin(options, {"dataset": options.dataset, "epochs": EPOCHS, "rows": rows})
     page = sheet(report).markdown() + f"\n- command: `{report['command']}`\n- date: {report['date']}; machine: "
     page += f"{report['machine']}\n- versions: {', '.join(f'{name} {n}' for name, n in report['versions'].items())}\n"
     print(page)

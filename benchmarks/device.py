@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
-import sys
 import time
 import warnings
 from collections.abc import Sequence
@@ -15,10 +13,9 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.command import Command, keep
 from pcnet import PcnetWarning, load_dataset, make_split
-from pcnet._files import write_json
 from pcnet.bench import PlainTraining, Spread, elapsed, endless_runs, take_turns
-from pcnet.cli._versions import provenance
 from pcnet.experiments import preset_experiment
 from pcnet.training._device_block import CHUNK, DeviceBlock
 
@@ -37,23 +34,14 @@ ROUNDS = 7
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    given = sys.argv[1:] if arguments is None else list(arguments)
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.device", description=__doc__)
-    parser.add_argument("--json", metavar="FILE", help="also write the figures as JSON")
-    parser.add_argument("--device", default="cuda")
-    options = parser.parse_args(given)
+    parser = Command("device", __doc__)
+    parser.add_json()
+    parser.add_device()
+    options = parser.options(arguments)
     warnings.simplefilter("ignore", PcnetWarning)
     rows = [compare(name, runs, target, options.device) for name, runs, target in CASES]
     Console(width=120).print(table(rows))
-    if options.json is not None:
-        write_json(
-            options.json,
-            {
-                **provenance(options.device, command=["python", "-m", "benchmarks.device", *given]),
-                "rounds": ROUNDS,
-                "rows": rows,
-            },
-        )
+    keep(options, {"rounds": ROUNDS, "rows": rows})
 
 
 def compare(name: str, runs: int, target: float | None, device: str) -> dict[str, Any]:

@@ -20,9 +20,8 @@ from rich.console import Console
 from rich.table import Table
 
 import pcnet
-from pcnet._files import write_json
+from benchmarks.command import Command, keep
 from pcnet.bench import Others
-from pcnet.cli._versions import provenance
 
 #: What the library sets out to do with ten million edges.
 SECONDS, GIBIBYTES = 60.0, 4.0
@@ -31,14 +30,12 @@ FORMATS = ("parquet", "csv")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    given = sys.argv[1:] if arguments is None else list(arguments)
-    options = _parse(given)
+    options = _parse(arguments)
     if options.read is not None:
         print(json.dumps(read(Path(options.read))))
         return
     console = Console()
     report = {
-        **provenance(command=["python", "-m", "benchmarks.import_graph", *given]),
         "pyarrow": version("pyarrow"),
         "nodes": options.nodes,
         "edges": options.edges,
@@ -54,8 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             figures = (f"{case['megabytes']:.0f}", f"{case['seconds']:.1f}", f"{case['peak_gibibytes']:.2f}")
             table.add_row(kind, ids, *figures, str(case["other_processes"]))
     console.print(table)
-    if options.json is not None:
-        write_json(options.json, report)
+    keep(options, report)
 
 
 def measure(kind: str, ids: str, nodes: int, edges: int) -> dict[str, Any]:
@@ -119,13 +115,13 @@ def generate(folder: Path, kind: str, ids: str, nodes: int, edges: int) -> None:
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.import_graph", description=__doc__)
+    parser = Command("import_graph", __doc__)
     parser.add_argument("--nodes", type=int, default=1_000_000)
     parser.add_argument("--edges", type=int, default=10_000_000)
     parser.add_argument("--formats", nargs="+", choices=FORMATS, default=FORMATS)
-    parser.add_argument("--json", metavar="FILE", help="also write the results there")
+    parser.add_json()
     parser.add_argument("--read", metavar="DIR", help=argparse.SUPPRESS)
-    return parser.parse_args(arguments)
+    return parser.options(arguments)
 
 
 if __name__ == "__main__":

@@ -19,9 +19,9 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
-from pcnet._files import read_json, write_json
+from benchmarks.command import Command, keep
+from pcnet._files import read_json
 from pcnet.bench import Others
-from pcnet.cli._versions import provenance
 
 #: Memory that all of it has to do with.
 GIBIBYTES = 24.0
@@ -29,8 +29,7 @@ CLASSES, FEATURES = 5, 16
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    given = sys.argv[1:] if arguments is None else list(arguments)
-    options = _parse(given)
+    options = _parse(arguments)
     console = Console()
     with tempfile.TemporaryDirectory() as place, console.status("writing the graph") as status:
         folder = Path(place)
@@ -41,7 +40,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
             stages.append({"stage": name, "command": shlex.join(command), **timed(folder, command)})
         found = read_json(folder / "train.json")
     report = {
-        **provenance(command=["python", "-m", "benchmarks.own_graph", *given]),
         "pyarrow": version("pyarrow"),
         "nodes": options.nodes,
         "edges": options.edges,
@@ -55,8 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for stage in stages:
         table.add_row(stage["stage"], f"{stage['seconds']:.1f}", f"{stage['peak_gibibytes']:.2f}", str(stage["other"]))
     console.print(table)
-    if options.json is not None:
-        write_json(options.json, report)
+    keep(options, report)
 
 
 def commands(epochs: int) -> dict[str, list[str]]:
@@ -115,12 +112,12 @@ def generate(folder: Path, nodes: int, edges: int) -> None:
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.own_graph", description=__doc__)
+    parser = Command("own_graph", __doc__)
     parser.add_argument("--nodes", type=int, default=1_000_000)
     parser.add_argument("--edges", type=int, default=10_000_000)
     parser.add_argument("--epochs", type=int, default=10)
-    parser.add_argument("--json", metavar="FILE", help="also write the results there")
-    return parser.parse_args(arguments)
+    parser.add_json()
+    return parser.options(arguments)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
-import sys
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,21 +12,23 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.command import Command, keep
 from pcnet import PcnetError, PcnetWarning, load_dataset
-from pcnet._files import write_json
-from pcnet.cli._versions import provenance
 from pcnet.evaluation import summarise
 from pcnet.experiments import preset_datasets, preset_experiment, preset_names, run_experiment
 
 COARSE = ("tf32", "bfloat16")
+DIFFERENCE = (
+    "mean over the same ten splits and seeds of test accuracy minus that in float32, in points, with its 95 % "
+    "bootstrap interval"
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    given = sys.argv[1:] if arguments is None else list(arguments)
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.precision", description=__doc__)
-    parser.add_argument("--json", metavar="FILE", help="also write the figures as JSON")
-    parser.add_argument("--device", default="cuda")
-    options = parser.parse_args(given)
+    parser = Command("precision", __doc__)
+    parser.add_json()
+    parser.add_device()
+    options = parser.options(arguments)
     warnings.simplefilter("ignore", PcnetWarning)
     rows = []
     for preset in preset_names():
@@ -38,16 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             except PcnetError as error:
                 print(f"Without {preset} {dataset}: {error}")
     Console(width=120).print(table(rows))
-    if options.json is not None:
-        write_json(
-            options.json,
-            {
-                **provenance(options.device, command=["python", "-m", "benchmarks.precision", *given]),
-                "difference": "mean over the same ten splits and seeds of test accuracy minus that in float32, in "
-                "points, with its 95 % bootstrap interval",
-                "rows": rows,
-            },
-        )
+    keep(options, {"difference": DIFFERENCE, "rows": rows})
 
 
 def compare(preset: str, dataset: str, device: str) -> dict[str, Any]:

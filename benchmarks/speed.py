@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console
 
+from benchmarks.command import Command, keep
 from benchmarks.memory import compare_memory
 from benchmarks.neighbour import compare_neighbour
 from benchmarks.propagation import compare_propagation
 from benchmarks.tables import show
 from benchmarks.training import check_training
 from pcnet import Graph, PcnetError, PcnetWarning, load_dataset
-from pcnet._files import write_json
 from pcnet.bench import TOLERATED, Others
-from pcnet.cli._versions import provenance
 from pcnet.experiments import preset_experiment
 from pcnet.training import available_threads
 
@@ -27,20 +25,13 @@ QUICK = ("cora", "texas", "citeseer")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    given = sys.argv[1:] if arguments is None else list(arguments)
-    options = _parse(given)
+    options = _parse(arguments)
     console = Console()
     if not console.is_terminal:
         console = Console(width=120)
     warnings.simplefilter("ignore", PcnetWarning)
     warnings.filterwarnings("ignore", "Sparse CSR tensor support is in beta")
-    report = {
-        **provenance(command=["python", "-m", "benchmarks.speed", *given]),
-        "threads": options.threads,
-        "sections": measure(options, console),
-    }
-    if options.json is not None:
-        write_json(options.json, report)
+    keep(options, {"threads": options.threads, "sections": measure(options, console)})
 
 
 def measure(options: argparse.Namespace, console: Console) -> dict[str, Any]:
@@ -87,12 +78,12 @@ def _load(names: Sequence[str], console: Console) -> dict[str, Graph]:
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.speed", description=__doc__)
+    parser = Command("speed", __doc__)
     parser.add_argument("--quick", action="store_true", help="fewer rounds, small graphs: about a minute")
-    parser.add_argument("--json", metavar="FILE", help="also write the results there")
+    parser.add_json()
     parser.add_argument("--datasets", nargs="+", metavar="NAME", help=f"default: {' '.join(DATASETS)}")
     parser.add_argument("--threads", type=int, help="cores to use; default: all, and the library's own choice")
-    options = parser.parse_args(arguments)
+    options = parser.options(arguments)
     options.datasets = options.datasets or (QUICK if options.quick else DATASETS)
     return options
 
