@@ -8,12 +8,12 @@ import pytest
 import torch
 
 from pcnet import PCNetSettings
+from pcnet._machine import free_bytes
 from pcnet.bench import (
     Copy,
     Effort,
     Sample,
     filters,
-    free_bytes,
     machine,
     measure_bandwidth,
     measure_methods,

@@ -5,6 +5,7 @@ import time
 import pytest
 import torch
 
+from pcnet._machine import free_bytes
 from pcnet.bench import (
     WARM_UP,
     Clock,
@@ -12,7 +13,6 @@ from pcnet.bench import (
     Others,
     Spread,
     fastest,
-    free_bytes,
     machine,
     per_call,
     take_turns,

@@ -13,7 +13,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pcnet._memory import free_bytes
+from pcnet._machine import free_bytes
 from pcnet.errors import PcnetError
 from pcnet.graph import Operator, _two_hop, two_hop
 from strategies import Edges, dense_adjacency, graphs

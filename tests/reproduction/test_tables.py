@@ -54,6 +54,8 @@ def test_what_cells_are_trained_with():
     assert (half.protocol, half.model.eta, half.model.K) == ("semi-20-500-1000", 0.5, 6)
     bare = Cell("no-identity", "pcnet-no-identity", "cora").experiment
     assert (bare.protocol, bare.model.identity, bare.model.eta) == ("random-60-20-20", False, 0.4)
+    assert CELL.experiment.rerun is not None
+    assert {half.paper, half.rerun, bare.paper, bare.rerun} == {None}
     unknown = Cell("table3", "gat", "penn94")
     assert unknown.experiment is None
     assert unknown.missing == "no settings yet"

@@ -5,7 +5,7 @@ from pcnet.bench._contest import Contest
 from pcnet.bench._effort import Effort, Tell
 from pcnet.bench._filters import WAYS, Filter, faster_layout, filters
 from pcnet.bench._graphs import Sample, random_graph
-from pcnet.bench._machine import TOLERATED, Others, free_bytes, machine
+from pcnet.bench._machine import TOLERATED, Others, machine
 from pcnet.bench._memory import held_bytes, peak_bytes, saved_bytes
 from pcnet.bench._methods import measure_methods
 from pcnet.bench._plain import PlainPCNet, charlier
@@ -52,7 +52,6 @@ __all__ = [
     "faster_threads",
     "fastest",
     "filters",
-    "free_bytes",
     "held_bytes",
     "machine",
     "measure_bandwidth",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 
 from pcnet._checks import whole_number
-from pcnet.bench._machine import free_bytes
+from pcnet._machine import free_bytes
 from pcnet.training import available_threads
 
 #: Nodes of the generated graphs.

@@ -53,8 +53,8 @@ def reproduce(
         typer.Option(
             "--as-published",
             help="In table2 or table3, test the epochs that authors tested: the best on test (PDE-GCN), ties in "
-            "validation broken by test labels (MixHop), or the last epoch (WRGAT, GloGNN++). Such numbers are marked, "
-            "and go to TABLE-as-published.",
+            "validation broken by test labels (MixHop) or by the first (LINKX), or the last epoch (WRGAT, GloGNN++). "
+            "Such numbers are marked, and go to TABLE-as-published.",
         ),
     ] = False,
     data: DataOption = None,

@@ -9,12 +9,12 @@ import shlex
 import sys
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any
 
 import torch
 
 import pcnet
+from pcnet._machine import processor
 
 
 def command_line() -> str:
@@ -46,9 +46,4 @@ def machine(device: str = "cpu") -> str:
     """The processor that did the work, in words."""
     if torch.device(device).type == "cuda":
         return torch.cuda.get_device_name(device)
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-        model = next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        model = platform.processor() or platform.machine()
-    return f"{model}, {os.cpu_count()} cores"
+    return f"{processor()}, {os.cpu_count()} cores"

@@ -13,7 +13,7 @@ import scipy.sparse
 import torch
 from numpy.typing import NDArray
 
-from pcnet._memory import free_bytes
+from pcnet._machine import free_bytes
 from pcnet.errors import PcnetError
 from pcnet.graph._csr import CSR
 from pcnet.graph._operator import Operator, _inverse_power

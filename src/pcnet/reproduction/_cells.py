@@ -50,7 +50,9 @@ class Cell:
         """What computes it, or None where there are no settings for it yet."""
         if self.table in ABLATIONS:
             whole = preset_experiment(self.dataset, published(self.table).protocol_of)
-            return replace(whole, preset=self.table, model=replace(whole.model, **ABLATIONS[self.table]))
+            model = replace(whole.model, **ABLATIONS[self.table])
+            # What was printed for PCNet, and what its authors' code gave again, is not about this model.
+            return replace(whole, preset=self.table, model=model, paper=None, rerun=None)
         if self.dataset not in preset_datasets(self.table, self.method):
             return None
         experiment = preset_experiment(self.dataset, self.table, self.method)

@@ -1,11 +1,21 @@
-"""Memory that can still be had."""
+"""The machine that the library runs on: its processor, and the memory that can still be had."""
 
 from __future__ import annotations
 
 import math
+import platform
 from pathlib import Path
 
 import torch
+
+
+def processor() -> str:
+    """Its name, as good as the system tells."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
 
 
 def free_bytes(device: torch.device | str = "cpu") -> float:
