@@ -175,7 +175,7 @@ BLOCK_DAMAGE = {
     "text": lambda path: path.write_text("not a checkpoint " * 20),
     "zeros": lambda path: path.write_bytes(bytes(path.stat().st_size)),
     "tensor missing": lambda path: without(path, "parameter.1"),
-    "moments missing": lambda path: without(path, "adam.mean.0"),
+    "moments missing": lambda path: without(path, "optimizer.mean.0"),
     "wrong shape": lambda path: reshaped(path, "parameter.1"),
     "no numbers": lambda path: safetensors.torch.save_file(safetensors.torch.load_file(path), path),
     "numbers are no JSON": lambda path: safetensors.torch.save_file(

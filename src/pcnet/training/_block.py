@@ -106,7 +106,7 @@ class Block(ABC):
         if self.going:
             places = [self.place[run] for run in self.going]
             tensors |= {f"parameter.{i}": p.detach()[places] for i, p in enumerate(self.model.parameters())}
-            tensors |= {f"adam.{name}": tensor for name, tensor in self.optimizer.tensors(places).items()}
+            tensors |= {f"optimizer.{name}": tensor for name, tensor in self.optimizer.tensors(places).items()}
         return tensors, {"next_epoch": self.next_epoch, "going": self.going}
 
     @torch.no_grad()
@@ -121,7 +121,8 @@ class Block(ABC):
             self._select(list(numbers["going"]))
             for place, parameter in enumerate(self.model.parameters()):
                 parameter.copy_(tensors[f"parameter.{place}"])
-            self.optimizer.adopt({n.removeprefix("adam."): t for n, t in tensors.items() if n.startswith("adam.")})
+            head = "optimizer."
+            self.optimizer.adopt({name[len(head) :]: t for name, t in tensors.items() if name.startswith(head)})
         self.going = list(numbers["going"])
 
 
