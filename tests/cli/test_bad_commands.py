@@ -43,6 +43,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "table2 has no settings of pcnet for reed98",
     ),
     "no fixed splits inside the package": ("train --preset table3", "citeseer has no fixed splits here"),
+    "unknown protocol": ("train --protocol random-60-20", "Did you mean 'random-60-20-20'?"),
+    "preset and protocol": ("train --preset table2 --protocol random-60-20-20", "leave out --preset or --protocol"),
     "dataset nowhere": ("train cora", "ind.cora.graph"),
     "no data folder": ("train --data no/such/folder", "There is no data folder no/such/folder"),
     "set without a value": ("train --set t", "'t' is not of the form key=value"),

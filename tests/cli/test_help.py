@@ -13,7 +13,7 @@ import pcnet as package
 
 COMMANDS = ["train", "predict", "inspect", "compare", "reproduce", "tune", "bench", "data"]
 TRAIN = """
-    GRAPH --preset --runs --set --seed --threads --device --out --resume --data --read --json
+    GRAPH --preset --protocol --runs --set --seed --threads --device --out --resume --data --read --json
     KEY=VALUE lr.theta=0.01 table1 table2 table3 citeseer $PCNET_DATA
 """
 TUNE = """

@@ -143,6 +143,13 @@ def test_the_paper_stands_beside_the_published_settings_only(pcnet, monkeypatch)
     assert "81.76" not in changed
 
 
+def test_a_protocol_brings_the_settings_of_its_table(pcnet, place):
+    code, out, _ = pcnet("train", "--protocol", "semi-20-500-1000", "--runs", "1", "--set", "epochs=1", "--out", "semi")
+    assert code == 0
+    assert "table1, changed, semi-20-500-1000" in " ".join(out.split())
+    assert json.loads((place / "semi" / "splits.json").read_text())[0]["sizes"] == [120, 500, 1000]
+
+
 def test_same_command_same_numbers(pcnet, place):
     for name, threads in (("a", 1), ("b", 2)):
         pcnet(*QUICK, "--seed", "3", "--threads", threads, "--out", name, "--json", f"{name}.json")

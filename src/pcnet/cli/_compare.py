@@ -21,12 +21,13 @@ from pcnet.cli._options import (
     DeviceOption,
     Interrupted,
     JsonOption,
+    ProtocolOption,
     ThreadsOption,
     check_device,
     emit_json,
 )
 from pcnet.cli._progress import EpochBar
-from pcnet.data import EMBEDDED, PROTOCOLS
+from pcnet.data import EMBEDDED
 from pcnet.errors import PcnetError, close_match
 from pcnet.experiments import (
     DEFAULT_METHOD,
@@ -55,7 +56,7 @@ def compare(
         str | None,
         typer.Option(metavar="TABLE", help="Splits and settings of a table of the paper, as in --preset table2."),
     ] = None,
-    protocol: Annotated[str | None, typer.Option(metavar="NAME", help=f"How to split: {', '.join(PROTOCOLS)}.")] = None,
+    protocol: ProtocolOption = None,
     defaults: Annotated[
         bool, typer.Option("--defaults", help="Every method's defaults, also where there are settings for the graph.")
     ] = False,

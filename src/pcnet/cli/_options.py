@@ -11,6 +11,7 @@ import torch
 import typer
 
 from pcnet._files import write_json
+from pcnet.data import PROTOCOLS
 from pcnet.errors import PcnetError
 
 DataOption = Annotated[
@@ -32,6 +33,9 @@ ThreadsOption = Annotated[
 MethodOption = Annotated[
     str,
     typer.Option("--method", metavar="NAME", help="pcnet, or a method that it is compared with: gcn, bernnet, …"),
+]
+ProtocolOption = Annotated[
+    str | None, typer.Option("--protocol", metavar="NAME", help=f"How to split: {', '.join(PROTOCOLS)}.")
 ]
 DeviceOption = Annotated[str, typer.Option("--device", help="cpu, cuda or cuda:N.")]
 

@@ -18,6 +18,7 @@ from pcnet.cli._options import (
     Interrupted,
     JsonOption,
     MethodOption,
+    ProtocolOption,
     ThreadsOption,
     check_device,
     emit_json,
@@ -25,8 +26,17 @@ from pcnet.cli._options import (
 from pcnet.cli._progress import training_bar
 from pcnet.cli._run_folder import RunFolder
 from pcnet.cli._versions import provenance
+from pcnet.data import EMBEDDED
+from pcnet.errors import PcnetError
 from pcnet.evaluation import Summary
-from pcnet.experiments import DEFAULT_METHOD, Experiment, Result, named_experiment, run_experiment
+from pcnet.experiments import (
+    DEFAULT_METHOD,
+    Experiment,
+    Result,
+    named_experiment,
+    protocol_experiment,
+    run_experiment,
+)
 from pcnet.graph import Graph
 
 
@@ -36,6 +46,7 @@ def train(
         str | None,
         typer.Option(metavar="TABLE", help="The paper's settings, table1, table2 or table3; or a .json file of them."),
     ] = None,
+    protocol: ProtocolOption = None,
     method: MethodOption = DEFAULT_METHOD,
     runs: Annotated[
         int | None,
@@ -64,12 +75,18 @@ def train(
     metrics, models, a picture of the learned filter and report.html are written to a run folder, for
     `pcnet predict`.
     """
-    if names_dataset(graph_name):
-        graph = None
-        experiment = named_experiment(graph_name, preset, method)
-    else:
+    if preset is not None and protocol is not None:
+        raise PcnetError("--preset brings splits of its own; leave out --preset or --protocol.")
+    if not names_dataset(graph_name):
         graph = graph_at(graph_name, data, read)
-        experiment = own_experiment(graph, preset, method)
+        experiment = own_experiment(graph, preset, method, protocol)
+    else:
+        graph = None
+        experiment = (
+            named_experiment(graph_name, preset, method)
+            if protocol is None
+            else protocol_experiment(graph_name or EMBEDDED, protocol, method)
+        )
     runs = len(experiment.seeds) if runs is None else runs
     experiment = experiment.with_overrides(assignments or []).with_runs(runs, seed)
     experiment.training.check_groups(experiment.model.groups)

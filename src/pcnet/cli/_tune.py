@@ -17,6 +17,7 @@ from pcnet.cli._options import (
     Interrupted,
     JsonOption,
     MethodOption,
+    ProtocolOption,
     ThreadsOption,
     check_device,
     emit_json,
@@ -55,9 +56,7 @@ def tune(
         str | None,
         typer.Option(metavar="TABLE", help="Splits and stopping of table1, table2 or table3; or a .json file."),
     ] = None,
-    protocol: Annotated[
-        str | None, typer.Option(metavar="NAME", help="How nodes are split, as in fixed-48-32-20.")
-    ] = None,
+    protocol: ProtocolOption = None,
     method: MethodOption = DEFAULT_METHOD,
     runs: Annotated[
         int | None, typer.Option("--runs", "--splits", help="Splits that a setting is tried on.", show_default="10")
