@@ -78,6 +78,14 @@ def test_a_computed_cell_is_kept(computed):
     assert 70 < found["test"]["mean"] < 90
 
 
+def test_what_stands_beside_a_kept_cell_is_what_is_known_now(computed, tmp_path):
+    sweep, found = computed
+    older = TableSweep(tmp_path, runs=1)
+    older.path(CELL).parent.mkdir()
+    older.path(CELL).write_text(json.dumps({**found, "source": "hearsay", "rerun": [1.0, 2.0]}))
+    assert older.known(CELL, print) == sweep.known(CELL, print)
+
+
 def test_other_runs_are_another_cell(computed):
     sweep, _ = computed
     assert TableSweep(sweep.folder, runs=2).known(CELL, print) is None

@@ -32,11 +32,10 @@ from pcnet.errors import PcnetError, close_match
 from pcnet.experiments import (
     DEFAULT_METHOD,
     Experiment,
-    default_experiment,
     graph_experiment,
     method_file,
+    named_experiment,
     preset_names,
-    protocol_experiment,
     run_experiment,
     splits_of,
     table_experiment,
@@ -98,9 +97,7 @@ def compare(
             return graph_experiment(loaded, method, protocol)
         if preset is not None:
             return table_experiment(loaded.name, preset, method)
-        if protocol is not None:
-            return protocol_experiment(loaded.name, protocol, method)
-        return default_experiment(loaded.name, method)
+        return named_experiment(loaded.name, None, method, protocol)
 
     # The splits are those of one method whichever are asked for, so that they depend on none that is compared.
     usual = settings(DEFAULT_METHOD)

@@ -26,17 +26,9 @@ from pcnet.cli._options import (
 from pcnet.cli._progress import training_bar
 from pcnet.cli._run_folder import RunFolder
 from pcnet.cli._versions import provenance
-from pcnet.data import EMBEDDED
 from pcnet.errors import PcnetError
 from pcnet.evaluation import Summary
-from pcnet.experiments import (
-    DEFAULT_METHOD,
-    Experiment,
-    Result,
-    named_experiment,
-    protocol_experiment,
-    run_experiment,
-)
+from pcnet.experiments import DEFAULT_METHOD, Experiment, Result, named_experiment, run_experiment
 from pcnet.graph import Graph
 
 
@@ -77,16 +69,12 @@ def train(
     """
     if preset is not None and protocol is not None:
         raise PcnetError("--preset brings splits of its own; leave out --preset or --protocol.")
-    if not names_dataset(graph_name):
+    if names_dataset(graph_name):
+        graph = None
+        experiment = named_experiment(graph_name, preset, method, protocol)
+    else:
         graph = graph_at(graph_name, data, read)
         experiment = own_experiment(graph, preset, method, protocol)
-    else:
-        graph = None
-        experiment = (
-            named_experiment(graph_name, preset, method)
-            if protocol is None
-            else protocol_experiment(graph_name or EMBEDDED, protocol, method)
-        )
     runs = len(experiment.seeds) if runs is None else runs
     experiment = experiment.with_overrides(assignments or []).with_runs(runs, seed)
     experiment.training.check_groups(experiment.model.groups)

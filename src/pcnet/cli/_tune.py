@@ -34,7 +34,6 @@ from pcnet.experiments import (
     named_experiment,
     preset_datasets,
     preset_names,
-    protocol_experiment,
     table_datasets,
     table_experiment,
 )
@@ -195,12 +194,10 @@ def _space(path: Path | None, method: str) -> Space:
 
 def _base(dataset: str, preset: str | None, protocol: str | None, method: str) -> Experiment:
     """What the search starts from: splits, and everything that is not searched."""
-    if preset is None and protocol is not None:
-        return protocol_experiment(dataset, protocol, method)
     if preset in preset_names():
         experiment = table_experiment(dataset, str(preset), method, only_published=True)
     else:
-        experiment = named_experiment(dataset, preset, method)
+        experiment = named_experiment(dataset, preset, method, protocol)
     if protocol not in (None, experiment.protocol):
         raise PcnetError(f"{preset} splits by {experiment.protocol}, not by {protocol}; leave one of the two out.")
     return experiment

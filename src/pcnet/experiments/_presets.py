@@ -215,12 +215,19 @@ def _no_protocol(name: str) -> PcnetError:
     )
 
 
-def named_experiment(dataset: str | None, preset: str | None, method: str = DEFAULT_METHOD) -> Experiment:
-    """What a command is asked for: a table's settings, those of a .json file, or without a preset the default ones."""
+def named_experiment(
+    dataset: str | None, preset: str | None, method: str = DEFAULT_METHOD, protocol: str | None = None
+) -> Experiment:
+    """What a command is asked for: a table's settings, those of a .json file, or without a preset a protocol's.
+
+    With neither, the default ones.
+    """
     if preset is not None and preset.endswith(".json"):
         return file_experiment(preset, dataset)
     dataset = dataset or EMBEDDED
-    return default_experiment(dataset, method) if preset is None else preset_experiment(dataset, preset, method)
+    if preset is not None:
+        return preset_experiment(dataset, preset, method)
+    return default_experiment(dataset, method) if protocol is None else protocol_experiment(dataset, protocol, method)
 
 
 def _known_preset(preset: str) -> str:

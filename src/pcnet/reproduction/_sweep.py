@@ -53,7 +53,8 @@ class TableSweep:
         try:
             record = read_json(path)
             if record["fingerprint"] == fingerprint(experiment) and record["test"]["per_run"]:
-                return dict(record)
+                # What stands beside the numbers may have been put right since they were computed.
+                return {**record, **_beside(experiment)}
         except (PcnetError, KeyError, TypeError):
             say(f"{path} is damaged and its cell is computed again.")
         return None
@@ -75,8 +76,7 @@ class TableSweep:
             "dataset": cell.dataset,
             "as_published": None if cell.rule is None else cell.rule.label,
             "fingerprint": fingerprint(experiment),
-            "source": experiment.source,
-            "rerun": experiment.rerun,
+            **_beside(experiment),
             "settings": {**experiment.settings, "seeds": list(experiment.seeds)},
             "test": result.test["accuracy"].as_dict(),
             "val": result.val["accuracy"].as_dict(),
@@ -134,3 +134,8 @@ class TableSweep:
 @lru_cache(maxsize=2)
 def _dataset(name: str, data: Path | None) -> Graph:
     return load_dataset(name, data)
+
+
+def _beside(experiment: Experiment) -> Record:
+    """What is known of a cell without computing it: where its settings come from, and what its authors' code gave."""
+    return {"source": experiment.source, "rerun": None if experiment.rerun is None else list(experiment.rerun)}
