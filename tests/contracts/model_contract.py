@@ -131,6 +131,6 @@ def same(a: Outcome, b: Outcome) -> None:
     assert torch.equal(a.logits, b.logits)
     assert a.best_epoch == b.best_epoch
     np.testing.assert_array_equal(a.val_loss, b.val_loss)
-    np.testing.assert_array_equal(a.val_accuracy, b.val_accuracy)
+    np.testing.assert_array_equal(a.val_score, b.val_score)
     for one, two in zip(a.model.parameters(), b.model.parameters(), strict=True):
         assert torch.equal(one, two)

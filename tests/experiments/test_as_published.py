@@ -39,7 +39,7 @@ def test_every_epoch_is_watched_and_none_is_changed(graph):
     seen: list[list[tuple[float, torch.Tensor]]] = [[] for _ in SEEDS]
     watched = train(graph, runs_of(graph), threads=2, watch=lambda run, *what: seen[run].append(what))
     for epochs, outcome, alone in zip(seen, watched, train(graph, runs_of(graph), threads=1), strict=True):
-        assert [score for score, _ in epochs] == outcome.val_accuracy.tolist() == alone.val_accuracy.tolist()
+        assert [score for score, _ in epochs] == outcome.val_score.tolist() == alone.val_score.tolist()
         assert torch.equal(outcome.logits, alone.logits)
         torch.testing.assert_close(epochs[outcome.best_epoch][1], outcome.logits)
 
@@ -81,9 +81,9 @@ def test_training_is_the_same_and_scores_are_of_the_tested_epoch(graph, method):
     for ours, other in zip(honest.outcomes, theirs.outcomes, strict=True):
         assert torch.equal(ours.logits, other.logits)
     before, after = (result.test["accuracy"].per_run for result in (honest, theirs))
-    best = [100 * outcome.val_accuracy.max() for outcome in theirs.outcomes]
+    best = [100 * outcome.val_score.max() for outcome in theirs.outcomes]
     if way.epoch == "last":
-        assert theirs.val["accuracy"].per_run == pytest.approx([100 * o.val_accuracy[-1] for o in theirs.outcomes])
+        assert theirs.val["accuracy"].per_run == pytest.approx([100 * o.val_score[-1] for o in theirs.outcomes])
     elif way.epoch != "best test":
         assert theirs.val["accuracy"].per_run == pytest.approx(best)
     if way.epoch.startswith("best test"):

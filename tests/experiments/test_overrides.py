@@ -101,4 +101,4 @@ def test_a_changed_experiment_is_no_longer_the_published_one():
 
 def test_settings_name_everything_that_can_be_set():
     settings = preset_experiment("citeseer", "table2").settings
-    assert {"method", "protocol", *vars(PCNetSettings()), *vars(TrainingSettings())} == {*settings}
+    assert {"method", "protocol", "metric", *vars(PCNetSettings()), *vars(TrainingSettings())} == {*settings}

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from pcnet import PcnetError, TrainingSettings, csbm, load_dataset, make_split
-from pcnet.evaluation import scores
+from pcnet.evaluation import METRICS, scores
 from pcnet.experiments import Experiment, default_experiment, run_experiment
 
 pytestmark = pytest.mark.filterwarnings("ignore::pcnet.PcnetWarning")
@@ -23,7 +23,7 @@ def graph():
 def test_on_a_block_model(graph):
     result = run_experiment(graph, QUICK)
     assert [split.seed for split in result.splits] == [3, 1]
-    assert {*result.test} == {"accuracy", "macro_f1", "roc_auc"}
+    assert {*result.test} == {*METRICS}
     for place, (seed, outcome) in enumerate(zip((3, 1), result.outcomes, strict=True)):
         split = make_split(graph, "random-60-20-20", seed)
         assert split.hash == result.splits[place].hash

@@ -160,7 +160,7 @@ def test_coarser_training_ends_about_as_well(precision) -> None:
     batch = runs(graph, 5, model, training)
     coarse = [dataclasses.replace(run, model=dataclasses.replace(run.model, precision=precision)) for run in batch]
     exact, rough = (train(graph, each, device="cuda") for each in (batch, coarse))
-    best = [np.mean([outcome.val_accuracy.max() for outcome in outcomes]) for outcomes in (exact, rough)]
+    best = [np.mean([outcome.val_score.max() for outcome in outcomes]) for outcomes in (exact, rough)]
     assert best[1] == pytest.approx(best[0], abs=0.01)
 
 

@@ -91,7 +91,7 @@ def same() -> Callable[[Outcome, Outcome], bool]:
         return (
             one.best_epoch == other.best_epoch
             and np.array_equal(one.val_loss, other.val_loss)
-            and np.array_equal(one.val_accuracy, other.val_accuracy)
+            and np.array_equal(one.val_score, other.val_score)
             and torch.equal(one.logits, other.logits)
             and ours.keys() == theirs.keys()
             and all(torch.equal(ours[name], theirs[name]) for name in ours)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from torch.nn.functional import cross_entropy
 
 from pcnet import Graph, PcnetError, PCNetSettings, Run, Split, Targets, TrainingSettings, csbm, train
-from pcnet.training._run import StackedLabels, node_shares
+from pcnet.training._labels import StackedLabels, node_shares
 
 
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=40), st.booleans(), st.integers(0, 99))

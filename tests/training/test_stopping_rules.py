@@ -163,7 +163,7 @@ def test_the_history_is_that_of_the_validation_nodes(dense, varied):
     loss = torch.nn.functional.cross_entropy(outcome.logits[targets.val].double(), targets.val_labels)
     right = (outcome.logits[targets.val].argmax(1) == targets.val_labels).double().mean()
     assert outcome.val_loss[outcome.best_epoch] == pytest.approx(float(loss), rel=1e-6)
-    assert outcome.val_accuracy[outcome.best_epoch] == pytest.approx(float(right), abs=1e-12)
+    assert outcome.val_score[outcome.best_epoch] == pytest.approx(float(right), abs=1e-12)
 
 
 def test_diverged(dense, varied):

@@ -4,7 +4,15 @@ from pcnet.data._catalogue import CATALOGUE, Dataset, Facts, checksums, dataset_
 from pcnet.data._csbm import csbm
 from pcnet.data._features import normalise_rows
 from pcnet.data._load import EMBEDDED, load_dataset, load_embedded
-from pcnet.data._protocols import FIXED, PROTOCOLS, make_split
+from pcnet.data._protocols import (
+    FIXED,
+    PROTOCOLS,
+    STRATIFIED,
+    check_protocol,
+    is_fixed,
+    make_split,
+    official_name,
+)
 from pcnet.data._sources import cache_folder, data_folder, fetch, find, find_splits
 from pcnet.data._split import Split
 from pcnet.data.own import graph_from_networkx, graph_from_pyg, graph_from_scipy, read_graph, write_graph
@@ -14,10 +22,12 @@ __all__ = [
     "EMBEDDED",
     "FIXED",
     "PROTOCOLS",
+    "STRATIFIED",
     "Dataset",
     "Facts",
     "Split",
     "cache_folder",
+    "check_protocol",
     "checksums",
     "csbm",
     "data_folder",
@@ -28,10 +38,12 @@ __all__ = [
     "graph_from_networkx",
     "graph_from_pyg",
     "graph_from_scipy",
+    "is_fixed",
     "load_dataset",
     "load_embedded",
     "make_split",
     "normalise_rows",
+    "official_name",
     "read_graph",
     "sha256",
     "write_graph",

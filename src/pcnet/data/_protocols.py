@@ -1,7 +1,8 @@
-"""The four ways in which the paper splits a graph, reproducible from a seed."""
+"""How a graph is split, reproducible from a seed: stratified for any graph, and the four ways of the paper."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from numbers import Integral
 from typing import NamedTuple
@@ -37,35 +38,127 @@ _DRAWN: dict[str, tuple[tuple[float, float, float] | None, Callable[[int, int], 
     "random-60-20-20": ((60, 20, 20), _share(0.6, 0.2)),
 }
 FIXED = "fixed-48-32-20"
-PROTOCOLS: tuple[str, ...] = (*_DRAWN, FIXED)
+#: Splits that come with somebody's own file, named by the shares that they have: official-50-25-25.
+OFFICIAL = "official"
+#: For graphs that the paper does not have; any shares do, as in stratified-80-10-10.
+STRATIFIED = "stratified-60-20-20"
+PROTOCOLS: tuple[str, ...] = (STRATIFIED, *_DRAWN, FIXED, OFFICIAL)
+_SHARES = re.compile(r"stratified-(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)")
 
 
 def make_split(data: Graph, protocol: str, seed: int) -> Split:
-    """Split the labelled nodes of `data` by one of `PROTOCOLS`.
+    """Split the labelled nodes of `data` by one of `PROTOCOLS`, or by stratified-A-B-C with shares in percent.
 
-    Drawn protocols use one legacy NumPy generator seeded with `seed`: for each class q nodes of its ascending
-    list (all of them, without a draw, when it has fewer than q), then the validation nodes from the ascending
-    list of the rest, then (semi) the test nodes; otherwise the test set is what remains. `fixed-48-32-20` is
-    split number `seed` of those that come with the data. Where the literature relabels nodes
-    (`data.published_y`) the split follows it and says so in its notes; other unlabelled nodes are in no set
-    and in no quota.
+    Stratified: every class has the same shares in training, validation and test, and the test nodes of as many
+    consecutive seeds as fit are different ones: with C = 20, seeds 0 to 4 test every node once, and so do 5 to 9.
+
+    The paper's drawn protocols use one legacy NumPy generator seeded with `seed`: for each class q nodes of its
+    ascending list (all of them, without a draw, when it has fewer than q), then the validation nodes from the ascending
+    list of the rest, then (semi) the test nodes; otherwise the test set is what remains. `fixed-48-32-20` and
+    `official` are split number `seed` of those that come with the data. Where the literature relabels nodes
+    (`data.published_y`) the paper's protocols follow it and say so in the split's notes; other unlabelled nodes are in
+    no set and in no quota.
     """
-    if protocol not in PROTOCOLS:
-        hint = close_match(protocol, PROTOCOLS)
-        raise PcnetError(f"There is no split protocol '{protocol}'.{hint} Known: {', '.join(PROTOCOLS)}.")
+    check_protocol(protocol)
+    if protocol.startswith("stratified"):
+        return _stratified(data, protocol, seed)
     labels, notes = data.y, []
     if data.published_y is not None:
         labels = data.published_y
         changed = int((labels != data.y).sum())
         notes.append(f"{changed} unlabelled nodes count as class 0, as in every published split of {data.name}.")
-    if protocol == FIXED:
-        return _fixed(data, labels, seed).with_notes(*notes)
+    if is_fixed(protocol):
+        return _fixed(data, labels, protocol, seed).with_notes(*notes)
     return _drawn(labels, protocol, seed).with_notes(*notes)
 
 
-def _drawn(labels: Tensor, protocol: str, seed: int) -> Split:
+def check_protocol(name: str) -> None:
+    """Refuse what is the name of no protocol."""
+    if name.startswith("stratified"):
+        _shares_of(name)
+    elif name not in PROTOCOLS and not name.startswith(f"{OFFICIAL}-"):
+        raise PcnetError(
+            f"There is no split protocol '{name}'.{close_match(name, PROTOCOLS)} Known: {', '.join(PROTOCOLS)}, or "
+            "stratified-A-B-C with shares of your own."
+        )
+
+
+def is_fixed(protocol: str) -> bool:
+    """Whether it numbers splits that come with the data."""
+    return protocol == FIXED or protocol.startswith(OFFICIAL)
+
+
+def official_name(data: Graph) -> str:
+    """The splits that come with somebody's file, by the shares that they have: official-50-25-25."""
+    sizes = np.array([[len(part) for part in split] for split in data.fixed_splits], dtype=float).sum(axis=0)
+    return "-".join([OFFICIAL, *(f"{share:.0f}" for share in 100 * sizes / sizes.sum())])
+
+
+def _shares_of(protocol: str) -> tuple[float, float, float]:
+    """The three shares in a stratified protocol's name, as parts of 1."""
+    found = _SHARES.fullmatch(protocol)
+    shares = [float(share) for share in found.groups()] if found else []
+    if not found or min(shares) <= 0 or abs(sum(shares) - 100) > 1e-9:
+        raise PcnetError(
+            f"'{protocol}' is no split protocol; write stratified-A-B-C with the percentages of training, validation "
+            "and test nodes, which add up to 100, as in stratified-60-20-20."
+        )
+    train, val, test = (share / 100 for share in shares)
+    return train, val, test
+
+
+def _stratified(data: Graph, protocol: str, seed: int) -> Split:
+    """Of n_c nodes of a class in random order, the test nodes are a window that moves on with the seed.
+
+    Windows of consecutive seeds lie side by side; validation follows the window, and training is the rest.
+    """
+    _check_seed(seed)
+    _, val_share, test_share = _shares_of(protocol)
+    windows = int(1 / test_share + 1e-9)
+    round_number, window = divmod(int(seed), windows)
+    random = np.random.default_rng(round_number)
+    y = data.y.numpy()
+    parts: list[list[np.ndarray]] = [[], [], []]
+    alone = []
+    for label in np.unique(y[y >= 0]):
+        members = random.permutation(np.flatnonzero(y == label))
+        n = len(members)
+        begin, end = (_rounded(n * step * test_share) for step in (window, window + 1))
+        # Three nodes or more are in all three parts, two train and test, and a single one can only train.
+        least_val = 1 if n > 2 else 0
+        test = min(max(end - begin, 1), n - 1 - least_val) if n > 1 else 0
+        val = min(max(_rounded(n * val_share), 1), n - test - 1) if n > 2 else 0
+        rotated = np.roll(members, -begin)
+        for part, ids in zip(parts, (rotated[test + val :], rotated[test : test + val], rotated[:test]), strict=True):
+            part.append(ids)
+        if n == 1:
+            alone.append(data.class_names[label])
+    train, val_nodes, test_nodes = (torch.from_numpy(np.concatenate([*part, []]).astype(np.int64)) for part in parts)
+    if len(test_nodes) == 0 or len(val_nodes) == 0:
+        raise PcnetError(
+            f"{int((y >= 0).sum())} labelled nodes are too few for {protocol}: no class has three, which training, "
+            "validation and test need; label more nodes."
+        )
+    split = Split(train, val_nodes, test_nodes, data.y, protocol, int(seed))
+    if not alone:
+        return split
+    named = ", ".join(f"'{name}'" for name in alone)
+    which = f"Classes {named} have" if len(alone) > 1 else f"Class {named} has"
+    return split.with_notes(f"{which} a single labelled node each: it trains, and nothing tests it.")
+
+
+def _rounded(value: float) -> int:
+    """To the nearest whole number, halves up, whatever the last bits of a product say."""
+    return int(np.floor(value + 0.5 + 1e-9))
+
+
+def _check_seed(seed: int) -> None:
     if not _whole(seed) or not 0 <= seed <= MAX_SEED:
         raise PcnetError(f"The seed of a split must be an integer from 0 to {MAX_SEED}, not {seed}.")
+
+
+def _drawn(labels: Tensor, protocol: str, seed: int) -> Split:
+    _check_seed(seed)
     y = labels.numpy()
     labelled = np.flatnonzero(y >= 0)
     members = [np.flatnonzero(y == c) for c in np.unique(y[labelled])]
@@ -98,7 +191,7 @@ def _drawn(labels: Tensor, protocol: str, seed: int) -> Split:
     )
 
 
-def _fixed(data: Graph, labels: Tensor, number: int) -> Split:
+def _fixed(data: Graph, labels: Tensor, protocol: str, number: int) -> Split:
     count = len(data.fixed_splits)
     if count == 0:
         raise PcnetError(
@@ -107,10 +200,15 @@ def _fixed(data: Graph, labels: Tensor, number: int) -> Split:
         )
     if not _whole(number) or not 0 <= number < count:
         raise PcnetError(f"{data.name} has the fixed splits 0 to {count - 1}; there is no split {number}.")
+    if protocol.startswith(OFFICIAL):
+        known = official_name(data)
+        if protocol not in (OFFICIAL, known):
+            raise PcnetError(f"The splits that come with {data.name} are {known}, not {protocol}.")
+        protocol = known
     train, val, test = (ids[labels[ids] >= 0] for ids in data.fixed_splits[number])
-    split = Split(train, val, test, labels, FIXED, int(number), published=True)
+    split = Split(train, val, test, labels, protocol, int(number), published=True)
     covered, labelled = sum(split.sizes), int((labels >= 0).sum())
-    notes = _share_notes(split, (48, 32, 20))
+    notes = _share_notes(split, (48, 32, 20) if protocol == FIXED else None)
     if covered < labelled:
         notes.append(f"This split covers {covered} of {labelled} labelled nodes.")
     absent = sorted({*labels[labels >= 0].tolist()} - {*labels[train].tolist()})

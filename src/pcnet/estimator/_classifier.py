@@ -223,4 +223,4 @@ def _validation(outcomes: list[Outcome]) -> float:
     """Mean over runs of the validation accuracy at the best epoch; −1 where one diverged."""
     if any(outcome.diverged for outcome in outcomes):
         return -1.0
-    return float(np.mean([outcome.val_accuracy[outcome.best_epoch] for outcome in outcomes]))
+    return float(np.mean([outcome.val_score[outcome.best_epoch] for outcome in outcomes]))

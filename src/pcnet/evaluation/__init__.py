@@ -3,7 +3,7 @@
 from pcnet.evaluation._calibration import Reliability, reliability, temperature
 from pcnet.evaluation._critical_difference import CriticalDifference, Pair, critical_difference
 from pcnet.evaluation._intervals import Summary, summarise, wilson
-from pcnet.evaluation._metrics import scores
+from pcnet.evaluation._metrics import METRICS, UNBALANCED, Metric, default_metric, metric_named, scores
 from pcnet.evaluation._paired import LEVEL, Comparison, Rival, holm, signed_rank, winners
 from pcnet.evaluation._ranks import average_ranks
 from pcnet.evaluation._resampled import resampled_t
@@ -11,8 +11,11 @@ from pcnet.evaluation._verdict import Verdict, half_width_of, verdict
 
 __all__ = [
     "LEVEL",
+    "METRICS",
+    "UNBALANCED",
     "Comparison",
     "CriticalDifference",
+    "Metric",
     "Pair",
     "Reliability",
     "Rival",
@@ -20,8 +23,10 @@ __all__ = [
     "Verdict",
     "average_ranks",
     "critical_difference",
+    "default_metric",
     "half_width_of",
     "holm",
+    "metric_named",
     "reliability",
     "resampled_t",
     "scores",

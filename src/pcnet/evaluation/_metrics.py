@@ -1,32 +1,177 @@
-"""How good predictions are on some nodes."""
+"""How good predictions are: each metric is one function, for choosing an epoch in training and for reporting alike."""
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
 import torch
 from torch import Tensor
 
-from pcnet.errors import PcnetError
+from pcnet.errors import PcnetError, close_match
+
+#: Two classes of which one has more than this share: accuracy hardly moves there, and ROC-AUC is the usual choice.
+UNBALANCED = 0.65
+
+#: From logits (…, n, C), labels (…, n) and which nodes count (…, n) to a value for each of the leading dimensions.
+Function = Callable[[Tensor, Tensor, Tensor], Tensor]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A name, what to call it, its function, and how its values are to be read.
+
+    `of` works on any device and on many runs at once. It gives NaN where the metric is undefined: ranking metrics need
+    nodes of two classes. In reports a share is in percent; `sign · value` is what is better when it is higher.
+    """
+
+    name: str
+    title: str
+    of: Function
+    percent: bool = True
+    sign: int = 1
+    #: Whether it needs nodes of two classes.
+    ranks: bool = False
+
+    def share(self, logits: Tensor, labels: Tensor) -> float:
+        """The value on these nodes, computed in float64."""
+        truth = labels.cpu().long()
+        return float(self.of(logits.detach().double().cpu(), truth, torch.ones_like(truth, dtype=torch.bool)))
+
+    def score(self, logits: Tensor, labels: Tensor) -> float:
+        """The same as reports have it: in percent where it is a share."""
+        return 100.0 * self.share(logits, labels) if self.percent else self.share(logits, labels)
+
+
+def _accuracy(logits: Tensor, labels: Tensor, counted: Tensor) -> Tensor:
+    """#{argmax = label} / n."""
+    right = (logits.argmax(-1) == labels) & counted
+    return right.sum(-1).double() / counted.sum(-1)
+
+
+class _Counts(NamedTuple):
+    """Of each class (…, C): nodes that are of it, that were called it, and both."""
+
+    there: Tensor
+    called: Tensor
+    hits: Tensor
+
+    @staticmethod
+    def of(logits: Tensor, labels: Tensor, counted: Tensor) -> _Counts:
+        classes = torch.arange(logits.shape[-1], device=logits.device)
+        is_class = (labels.unsqueeze(-1) == classes) & counted.unsqueeze(-1)
+        called = (logits.argmax(-1).unsqueeze(-1) == classes) & counted.unsqueeze(-1)
+        return _Counts(*(each.sum(-2).double() for each in (is_class, called, is_class & called)))
+
+
+def _balanced_accuracy(logits: Tensor, labels: Tensor, counted: Tensor) -> Tensor:
+    """Mean of TP/(TP+FN) over the classes that occur."""
+    counts = _Counts.of(logits, labels, counted)
+    return _mean_where(counts.hits / counts.there, counts.there > 0)
+
+
+def _macro_f1(logits: Tensor, labels: Tensor, counted: Tensor) -> Tensor:
+    """Mean of 2TP/(2TP+FP+FN) over the classes that occur among labels or answers."""
+    counts = _Counts.of(logits, labels, counted)
+    either = counts.there + counts.called
+    return _mean_where(2 * counts.hits / either, either > 0)
+
+
+def _log_loss(logits: Tensor, labels: Tensor, counted: Tensor) -> Tensor:
+    """Mean of −log softmax at the label."""
+    losses = -torch.log_softmax(logits.double(), -1).gather(-1, labels.unsqueeze(-1)).squeeze(-1)
+    return torch.where(counted, losses, 0.0).sum(-1) / counted.sum(-1)
+
+
+class _Ranking(NamedTuple):
+    """Nodes in the order of their scores for a class, against all others (…, C, n); of two classes the second alone.
+
+    `below` and `upto` are how many entries are lower, and lower or equal; nodes that do not count come first of all.
+    """
+
+    positive: Tensor
+    order: Tensor
+    below: Tensor
+    upto: Tensor
+    left_out: Tensor
+
+    @staticmethod
+    def of(logits: Tensor, labels: Tensor, counted: Tensor) -> _Ranking:
+        classes = torch.arange(logits.shape[-1], device=logits.device)
+        if len(classes) == 2:
+            # A difference of logits orders nodes as the probability does, and never rounds two of them to 1.
+            scores, classes = (logits[..., 1] - logits[..., 0]).double().unsqueeze(-2), classes[1:]
+        else:
+            scores = torch.log_softmax(logits.double(), -1).transpose(-1, -2)
+        here = counted.unsqueeze(-2)
+        scores = torch.where(here, scores, -torch.inf).contiguous()
+        positive = (labels.unsqueeze(-2) == classes.unsqueeze(-1)) & here
+        ascending, order = scores.sort(-1)
+        below, upto = (torch.searchsorted(ascending, scores, right=right) for right in (False, True))
+        return _Ranking(positive, order, below, upto, (~here).sum(-1, keepdim=True))
+
+
+def _roc_auc(logits: Tensor, labels: Tensor, counted: Tensor) -> Tensor:
+    """(Σ_positive rank − P(P+1)/2) / (P·N), equal scores sharing a rank; the mean over classes against the rest."""
+    ranking = _Ranking.of(logits, labels, counted)
+    positives = ranking.positive.sum(-1).double()
+    negatives = counted.sum(-1, keepdim=True) - positives
+    ranks = (ranking.below + ranking.upto + 1) / 2 - ranking.left_out
+    wins = torch.where(ranking.positive, ranks.double(), 0.0).sum(-1) - positives * (positives + 1) / 2
+    return _mean_where(wins / (positives * negatives), (positives > 0) & (negatives > 0))
+
+
+def _average_precision(logits: Tensor, labels: Tensor, counted: Tensor) -> Tensor:
+    """1/P Σ_positive TP/(TP+FP) among nodes that score as high or higher; the mean over classes against the rest."""
+    ranking = _Ranking.of(logits, labels, counted)
+    positives = ranking.positive.sum(-1, keepdim=True)
+    # How many positive nodes are among the first k.
+    among = torch.nn.functional.pad(ranking.positive.gather(-1, ranking.order).cumsum(-1), (1, 0))
+    higher = ranking.positive.shape[-1] - ranking.below
+    precision = (positives - among.gather(-1, ranking.below)).double() / higher
+    mean = torch.where(ranking.positive, precision, 0.0).sum(-1) / positives.squeeze(-1)
+    negatives = counted.sum(-1, keepdim=True) - positives.squeeze(-1)
+    return _mean_where(mean, (positives.squeeze(-1) > 0) & (negatives > 0))
+
+
+def _mean_where(values: Tensor, defined: Tensor) -> Tensor:
+    """Mean over the last dimension of what is defined; NaN where nothing is."""
+    return torch.where(defined, values, 0.0).sum(-1) / defined.sum(-1)
+
+
+METRICS: Mapping[str, Metric] = {
+    each.name: each
+    for each in (
+        Metric("accuracy", "accuracy", _accuracy),
+        Metric("balanced_accuracy", "balanced accuracy", _balanced_accuracy),
+        Metric("macro_f1", "macro-F1", _macro_f1),
+        Metric("roc_auc", "ROC-AUC", _roc_auc, ranks=True),
+        Metric("average_precision", "average precision", _average_precision, ranks=True),
+        Metric("log_loss", "log loss", _log_loss, percent=False, sign=-1),
+    )
+}
+
+
+def metric_named(name: str) -> Metric:
+    """A metric by its name, in which - is as good as _."""
+    known = name.lower().replace("-", "_")
+    if known not in METRICS:
+        raise PcnetError(f"There is no metric '{name}'; choose from {', '.join(METRICS)}.{close_match(known, METRICS)}")
+    return METRICS[known]
+
+
+def default_metric(labels: Tensor) -> Metric:
+    """Accuracy; ROC-AUC for two classes of which the larger one has more than 65 % of the labels (−1: unknown)."""
+    counts = torch.bincount(labels[labels >= 0])
+    counts = counts[counts > 0]
+    unbalanced = len(counts) == 2 and float(counts.max()) > UNBALANCED * float(counts.sum())
+    return METRICS["roc_auc" if unbalanced else "accuracy"]
 
 
 def scores(logits: Tensor, labels: Tensor, nodes: Tensor) -> dict[str, float]:
-    """Accuracy and macro-F1 in percent, and for two classes the area under the ROC curve.
-
-    Macro-F1 is the mean over the classes that occur among the nodes or their predictions. The area is that of the
-    second class's probability; it is left out where the nodes are all of one class.
-    """
-    # Imported here: half a second that commands which score nothing need not wait for.
-    import sklearn.metrics
-
+    """Every metric on some nodes, by name; one that is undefined there is left out."""
     if len(nodes) == 0:
         raise PcnetError("There are no nodes to score.")
-    picked, truth = logits[nodes].double().cpu(), labels[nodes].cpu().numpy()
-    predicted = picked.argmax(dim=1).numpy()
-    result = {
-        "accuracy": 100.0 * float(np.mean(predicted == truth)),
-        "macro_f1": 100.0 * float(sklearn.metrics.f1_score(truth, predicted, average="macro")),
-    }
-    if logits.shape[1] == 2 and len(np.unique(truth)) == 2:
-        probability = torch.softmax(picked, dim=1)[:, 1].numpy()
-        result["roc_auc"] = 100.0 * float(sklearn.metrics.roc_auc_score(truth, probability))
-    return result
+    found = {name: metric.score(logits[nodes], labels[nodes]) for name, metric in METRICS.items()}
+    return {name: value for name, value in found.items() if value == value}

@@ -11,17 +11,18 @@ from pathlib import Path
 from typing import Any
 
 from pcnet._files import parse_toml, read_json
-from pcnet.data import EMBEDDED, FIXED, PROTOCOLS, dataset_named
+from pcnet.data import EMBEDDED, STRATIFIED, check_protocol, dataset_named, is_fixed, official_name
 from pcnet.errors import PcnetError, close_match
+from pcnet.evaluation import Metric, default_metric, metric_named
 from pcnet.experiments._methods import Entry, method_file
 from pcnet.experiments._overrides import override
 from pcnet.experiments._published import method_name, published
 from pcnet.graph import Graph
 from pcnet.nn import ModelSettings, PCNetSettings, method_named
-from pcnet.training import TrainingSettings
+from pcnet.training import TrainingSettings, selection_by
 
-#: For graphs that the paper does not have.
-DEFAULT_PROTOCOL = "random-60-20-20"
+#: For graphs that the paper has and methods that it has no settings for.
+PAPER_PROTOCOL = "random-60-20-20"
 #: The method that commands mean unless they are told another.
 DEFAULT_METHOD = "pcnet"
 
@@ -36,6 +37,8 @@ class Experiment:
     seeds: tuple[int, ...]
     model: ModelSettings = field(default_factory=PCNetSettings)
     training: TrainingSettings = field(default_factory=TrainingSettings)
+    #: What a score is, wherever runs, settings or methods are compared or reported.
+    metric: str = "accuracy"
     #: Mean and ± of the paper, and of its authors' code run again.
     paper: tuple[float, float] | None = None
     rerun: tuple[float, float] | None = None
@@ -56,18 +59,37 @@ class Experiment:
         return {
             "method": self.model.method,
             "protocol": self.protocol,
+            "metric": self.metric,
             **model,
             **training,
             "lr": dict(self.training.lr),
             "wd": dict(self.training.wd),
         }
 
+    @property
+    def scored_by(self) -> Metric:
+        """The metric itself."""
+        return metric_named(self.metric)
+
+    def with_metric(self, name: str | None) -> Experiment:
+        """The experiment scored by another metric, which also chooses the epoch of every run; None changes nothing."""
+        if name is None:
+            return self
+        metric = metric_named(name)
+        training = replace(self.training, select=selection_by(metric))
+        changed = replace(self, metric=metric.name, training=training)
+        return changed if metric.name == "accuracy" and self.training == training else changed.unpublished()
+
+    def unpublished(self) -> Experiment:
+        """The experiment with settings of one's own: no published figure is about it."""
+        return replace(self, preset=f"{self.preset}, changed", paper=None, rerun=None)
+
     def with_overrides(self, assignments: Sequence[str]) -> Experiment:
         """The experiment with `key=value` assignments applied; published figures are then no longer comparable."""
         if not assignments:
             return self
         model, training = override([self.model, self.training], assignments)
-        return replace(self, preset=f"{self.preset}, changed", model=model, training=training, paper=None, rerun=None)
+        return replace(self, model=model, training=training).unpublished()
 
     def with_runs(self, runs: int, seed: int | None) -> Experiment:
         """So many runs: the published seeds and then unused small ones, or consecutive ones from `seed` on."""
@@ -118,8 +140,18 @@ def preset_experiment(dataset: str, preset: str = "table2", method: str = DEFAUL
     row = method_file(method).name
     figure = published(preset).cell(row, name)
     paper = None if figure is None or figure.mean is None or figure.spread is None else (figure.mean, figure.spread)
-    settings = (entry.model, entry.training, paper, entry.rerun, entry.source, row)
-    return Experiment(name, preset, table["protocols"][name], seeds, *settings)
+    return Experiment(
+        name,
+        preset,
+        table["protocols"][name],
+        seeds,
+        entry.model,
+        entry.training,
+        paper=paper,
+        rerun=entry.rerun,
+        source=entry.source,
+        row=row,
+    )
 
 
 def table_experiment(
@@ -161,7 +193,8 @@ def file_experiment(path: str | Path, dataset: str | Graph | None = None) -> Exp
         name = dataset.name if isinstance(dataset, Graph) else dataset_named(dataset or entry["dataset"]).name
         kind = method_named(entry.get("method", DEFAULT_METHOD))
         model, training = kind(**entry["model"]), TrainingSettings(**entry["training"])
-        experiment = Experiment(name, Path(path).stem, entry["protocol"], tuple(entry["seeds"]), model, training)
+        seeds, metric = tuple(entry["seeds"]), metric_named(entry.get("metric", "accuracy")).name
+        experiment = Experiment(name, Path(path).stem, entry["protocol"], seeds, model, training, metric)
     except (KeyError, TypeError, AttributeError) as error:
         raise PcnetError(
             f"{path} is no preset ({error}); it needs dataset, protocol, seeds, model and training, as best.json of "
@@ -173,18 +206,18 @@ def file_experiment(path: str | Path, dataset: str | Graph | None = None) -> Exp
 
 
 def default_experiment(dataset: str, method: str = DEFAULT_METHOD) -> Experiment:
-    """Table 2's settings where the method has them, its defaults elsewhere."""
+    """Table 2's settings where the method has them, else its defaults; a graph of no table is split like one's own."""
     name = dataset_named(dataset).name
     if method_file(method).cell("table2", name) is not None:
         return preset_experiment(name, "table2", method)
-    return _without_settings(name, DEFAULT_PROTOCOL, method)
+    of_the_paper = any(name in table["protocols"] for table in _tables().values())
+    return _without_settings(name, PAPER_PROTOCOL if of_the_paper else STRATIFIED, method)
 
 
 def protocol_experiment(dataset: str, protocol: str, method: str = DEFAULT_METHOD) -> Experiment:
     """The settings of the table that has the dataset under this protocol, the method's defaults where none has."""
     name = dataset_named(dataset).name
-    if protocol not in PROTOCOLS:
-        raise _no_protocol(protocol)
+    check_protocol(protocol)
     for preset, table in _tables().items():
         if table["protocols"].get(name) == protocol and method_file(method).cell(preset, name) is not None:
             return preset_experiment(name, preset, method)
@@ -192,12 +225,17 @@ def protocol_experiment(dataset: str, protocol: str, method: str = DEFAULT_METHO
 
 
 def graph_experiment(graph: Graph, method: str = DEFAULT_METHOD, protocol: str | None = None) -> Experiment:
-    """A method's defaults on a graph that is in no catalogue: on the splits it comes with, else on drawn ones."""
-    chosen = protocol or (FIXED if graph.fixed_splits else DEFAULT_PROTOCOL)
-    if chosen not in PROTOCOLS:
-        raise _no_protocol(chosen)
+    """A method's defaults on a graph that is in no catalogue: on the splits it comes with, else on stratified ones.
+
+    Where two classes are far from equal, ROC-AUC scores, and chooses the epoch.
+    """
+    chosen = protocol or (official_name(graph) if graph.fixed_splits else STRATIFIED)
+    check_protocol(chosen)
     experiment = _without_settings(graph.name, chosen, method)
-    return replace(experiment, seeds=experiment.seeds[: len(graph.fixed_splits) if chosen == FIXED else None])
+    metric = default_metric(graph.y)
+    if metric.name != experiment.metric:
+        experiment = replace(experiment.with_metric(metric.name), preset=experiment.preset)
+    return replace(experiment, seeds=experiment.seeds[: len(graph.fixed_splits) if is_fixed(chosen) else None])
 
 
 def _without_settings(name: str, protocol: str, method: str) -> Experiment:
@@ -207,12 +245,6 @@ def _without_settings(name: str, protocol: str, method: str) -> Experiment:
         return Experiment(name, "defaults", protocol, seeds)
     entry = method_file(method).defaults
     return Experiment(name, "defaults", protocol, seeds, entry.model, entry.training, row=method.lower())
-
-
-def _no_protocol(name: str) -> PcnetError:
-    return PcnetError(
-        f"There is no split protocol '{name}'.{close_match(name, PROTOCOLS)} Known: {', '.join(PROTOCOLS)}."
-    )
 
 
 def named_experiment(

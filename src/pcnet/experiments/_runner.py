@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from pcnet.data import FIXED, Split, make_split
+from pcnet.data import Split, is_fixed, make_split
 from pcnet.errors import PcnetError
 from pcnet.evaluation import Summary, scores, summarise
 from pcnet.experiments._as_published import AsPublished, EpochsInQuestion
@@ -87,7 +87,7 @@ def splits_of(graph: Graph, experiment: Experiment) -> list[Split]:
 
     Fixed splits are numbered: seed i goes with split i, and starts over when there are more seeds than splits.
     """
-    turns = len(graph.fixed_splits) if experiment.protocol == FIXED else 0
+    turns = len(graph.fixed_splits) if is_fixed(experiment.protocol) else 0
     numbers = [seed % turns if turns else seed for seed in experiment.seeds]
     return [make_split(graph, experiment.protocol, number) for number in numbers]
 

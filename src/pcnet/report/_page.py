@@ -177,7 +177,7 @@ def _surroundings(graph: Graph, results: Tally) -> dict[str, Any]:
 def _training(result: Result) -> dict[str, Any]:
     best = [outcome.best_epoch for outcome in result.outcomes]
     losses = [outcome.val_loss for outcome in result.outcomes]
-    accuracies = [100 * outcome.val_accuracy for outcome in result.outcomes]
+    accuracies = [100 * outcome.val_score for outcome in result.outcomes]
     return {
         "epochs": (min(map(len, losses)), max(map(len, losses))),
         "best": (min(best), max(best)),

@@ -4,7 +4,7 @@ from pcnet.propagate import available_threads
 from pcnet.training._checkpoint import clear_checkpoint
 from pcnet.training._division import largest_block
 from pcnet.training._run import Outcome, Run, Targets
-from pcnet.training._settings import TrainingSettings
+from pcnet.training._settings import TrainingSettings, selection_by
 from pcnet.training._train import Reporter, train
 
 __all__ = [
@@ -16,5 +16,6 @@ __all__ = [
     "available_threads",
     "clear_checkpoint",
     "largest_block",
+    "selection_by",
     "train",
 ]

@@ -17,7 +17,7 @@ from pcnet.training._optimizer import OptimizerState
 from pcnet.training._run import Outcome, Run
 from pcnet.training._stopping import Progress
 
-#: Is told of every epoch: the run's number, its validation accuracy, and the logits of all nodes.
+#: Is told of every epoch: the run's number, its validation score, and the logits of all nodes.
 Watch = Callable[[int, float, Tensor], None]
 
 
@@ -94,14 +94,14 @@ class Block(ABC):
                 logits[run],
                 int(progress.best_epoch[run]),
                 progress.loss[run, :done].copy(),
-                progress.accuracy[run, :done].copy(),
+                progress.score[run, :done].copy(),
             )
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """Everything that the next epoch depends on, as tensors and numbers."""
         tensors = {f"best.{place}": tensor for place, tensor in enumerate(self.best)}
         progress = self.progress
-        tensors |= {"loss": torch.from_numpy(progress.loss), "accuracy": torch.from_numpy(progress.accuracy)}
+        tensors |= {"loss": torch.from_numpy(progress.loss), "score": torch.from_numpy(progress.score)}
         tensors |= {"best_epoch": torch.from_numpy(progress.best_epoch), "epochs": torch.from_numpy(progress.epochs)}
         if self.going:
             places = [self.place[run] for run in self.going]
@@ -114,7 +114,7 @@ class Block(ABC):
         """Continue exactly where `state` was taken."""
         self.best = [tensors[f"best.{place}"].to(self.device) for place in range(len(self.best))]
         progress = self.progress
-        progress.loss, progress.accuracy = tensors["loss"].numpy(), tensors["accuracy"].numpy()
+        progress.loss, progress.score = tensors["loss"].numpy(), tensors["score"].numpy()
         progress.best_epoch, progress.epochs = tensors["best_epoch"].numpy(), tensors["epochs"].numpy()
         self.next_epoch = numbers["next_epoch"]
         if numbers["going"]:

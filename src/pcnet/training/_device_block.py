@@ -11,10 +11,12 @@ import torch
 from torch import Tensor
 
 from pcnet.errors import PcnetWarning
+from pcnet.evaluation import Metric
 from pcnet.nn import DeviceDraws
 from pcnet.training._block import Block
+from pcnet.training._labels import node_shares, other_metrics, training_nodes, validation_nodes
 from pcnet.training._optimizer import Groups, OptimizerState
-from pcnet.training._run import Run, node_shares, training_nodes, validation_nodes
+from pcnet.training._run import Run
 from pcnet.training._settings import Optimizer, TrainingSettings, rate_of
 
 #: Epochs between two looks at the device, which then learns nothing new until the next one.
@@ -46,7 +48,7 @@ class DeviceBlock(Block):
         self.ledger = Ledger(self, runs)
         self.model.draws = DeviceDraws(torch.tensor([run.seed for run in runs]).to(self.device), self.ledger.epoch)
         self.train_labels = DeviceLabels(*training_nodes(runs), self.x.shape[0], self.device)
-        self.val_labels = DeviceLabels(*validation_nodes(runs), self.x.shape[0], self.device)
+        self.val_scores = DeviceScores(runs, self.x.shape[0], self.device)
         self.launch_epoch: Callable[[], None] | None = None
 
     def _epoch(self) -> None:
@@ -59,7 +61,7 @@ class DeviceBlock(Block):
         self.optimizer.step(torch.autograd.grad(sources, self.optimizer.parameters, seeds), self.ledger)
         self.model.eval()
         with torch.no_grad():
-            self.ledger.record(*self.val_labels.scores(self.model(self.x, self.operator)))
+            self.ledger.record(*self.val_scores.of(self.model(self.x, self.operator)))
 
     def _launcher(self) -> Callable[[], None]:
         """What launches an epoch; the trial epochs before it, which compile kernels and fill caches, are undone."""
@@ -136,14 +138,14 @@ class Ledger:
         self.alive = torch.ones(count, dtype=torch.int32, device=device)
         self.improved = torch.zeros(count, dtype=torch.int32, device=device)
         # Epochs outermost: an epoch's scores of all runs lie side by side. Trial epochs may reach past the last one.
-        self.loss, self.accuracy = (torch.zeros(epochs + TRIALS, count, dtype=torch.float64) for _ in range(2))
+        self.loss, self.score = (torch.zeros(epochs + TRIALS, count, dtype=torch.float64) for _ in range(2))
         self.loss[:epochs] = torch.from_numpy(np.nan_to_num(progress.loss[members].T))
-        self.accuracy[:epochs] = torch.from_numpy(np.nan_to_num(progress.accuracy[members].T))
+        self.score[:epochs] = torch.from_numpy(np.nan_to_num(progress.score[members].T))
         self.prefix = torch.zeros(epochs + TRIALS + 1, count, dtype=torch.float64)
         self.prefix[1:] = self.loss.cumsum(0)
-        self.loss, self.accuracy, self.prefix = (t.to(device) for t in (self.loss, self.accuracy, self.prefix))
+        self.loss, self.score, self.prefix = (t.to(device) for t in (self.loss, self.score, self.prefix))
         best = progress.best_epoch[members]
-        history = (progress.loss.T[best, members], progress.accuracy.T[best, members])
+        history = (progress.loss.T[best, members], progress.score.T[best, members])
         chosen = np.where([s.selects_by_loss for s in settings], *history)
         self.best_epoch = vector(best.tolist())
         self.best_score = torch.from_numpy(np.nan_to_num(chosen)).to(device)
@@ -152,11 +154,11 @@ class Ledger:
     def tensors(self) -> list[Tensor]:
         """What an epoch changes."""
         bookkeeping = [self.epoch, self.alive, self.improved, self.best_epoch, self.best_score, self.epochs_done]
-        return [*bookkeeping, self.loss, self.accuracy, self.prefix]
+        return [*bookkeeping, self.loss, self.score, self.prefix]
 
-    def record(self, losses: Tensor, correct: Tensor) -> None:
+    def record(self, losses: Tensor, scores: Tensor) -> None:
         """Note an epoch and move on to the next."""
-        self._kernels.record(self, losses, correct)
+        self._kernels.record(self, losses, scores)
         self.epoch += 1
 
     def read(self, block: Block, count: int) -> list[bool]:
@@ -166,7 +168,7 @@ class Ledger:
         done = self.epochs_done.cpu().numpy()
         # Of a run that stopped inside the chunk, only the epochs up to its end count.
         real = epochs < done[:, None]
-        for history, mine in ((progress.loss, self.loss), (progress.accuracy, self.accuracy)):
+        for history, mine in ((progress.loss, self.loss), (progress.score, self.score)):
             scores = mine[epochs[0] : epochs[-1] + 1].T.cpu().numpy()
             history[np.ix_(np.array(members), epochs)] = np.where(real, scores, np.nan)
         progress.epochs[members] = done
@@ -260,3 +262,38 @@ class DeviceLabels:
     def scores(self, logits: Tensor) -> tuple[Tensor, Tensor]:
         """Each run's mean loss and accuracy, as parts to be added up."""
         return self._kernels.scores(logits, self.label, self.weight)
+
+
+class DeviceScores:
+    """`ValidationScores` on the device: runs that share a metric are scored together, their nodes padded to one length.
+
+    Nothing here waits for the device, so an epoch that scores by ROC-AUC is captured like any other.
+    """
+
+    def __init__(self, runs: Sequence[Run], n: int, device: torch.device) -> None:
+        self._labels = DeviceLabels(*validation_nodes(runs), n, device)
+        self._groups: list[tuple[Metric, Tensor, Tensor, Tensor, Tensor]] = []
+        by_name: dict[str, list[int]] = {}
+        metrics = other_metrics(runs)
+        for place, metric in metrics.items():
+            by_name.setdefault(metric.name, []).append(place)
+        for places in by_name.values():
+            targets = [runs[place].targets for place in places]
+            nodes, labels, counted = (
+                torch.nn.utils.rnn.pad_sequence(list(each), batch_first=True).to(device)
+                for each in (
+                    (own.val for own in targets),
+                    (own.val_labels for own in targets),
+                    (torch.ones_like(own.val, dtype=torch.bool) for own in targets),
+                )
+            )
+            self._groups.append((metrics[places[0]], torch.tensor(places).to(device), nodes, labels, counted))
+
+    def of(self, logits: Tensor) -> tuple[Tensor, Tensor]:
+        """Each run's mean loss and score, as parts to be added up."""
+        loss, score = self._labels.scores(logits)
+        for metric, places, nodes, labels, counted in self._groups:
+            # The whole score is the first part; the other parts are nothing.
+            score[:, places] = 0.0
+            score[0, places] = metric.of(logits[places.unsqueeze(1), nodes], labels, counted).to(score.dtype)
+        return loss, score

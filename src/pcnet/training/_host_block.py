@@ -6,8 +6,9 @@ import torch
 
 from pcnet.nn import Draws
 from pcnet.training._block import Block
+from pcnet.training._labels import StackedLabels, ValidationScores, training_nodes
 from pcnet.training._optimizer import RunOptimizer
-from pcnet.training._run import Run, StackedLabels, training_nodes, validation_nodes
+from pcnet.training._run import Run
 
 
 class HostBlock(Block):
@@ -18,7 +19,7 @@ class HostBlock(Block):
     def _prepare(self, runs: list[Run]) -> None:
         self.optimizer = RunOptimizer(self.model.parameter_groups(), [run.training for run in runs])
         self.train_labels = StackedLabels(*training_nodes(runs))
-        self.val_labels = StackedLabels(*validation_nodes(runs))
+        self.val_scores = ValidationScores(runs)
 
     def advance(self) -> None:
         """One step and one evaluation of every run that is going."""
@@ -31,11 +32,11 @@ class HostBlock(Block):
         self.model.eval()
         with torch.no_grad():
             logits = self.model(self.x, self.operator)
-        loss, accuracy = self.val_labels.scores(logits)
+        loss, score = self.val_scores.of(logits)
         if self.watch is not None:
             for place, run in enumerate(self.members):
-                self.watch(run, float(accuracy[place]), logits[place])
-        improved, stopped = self.progress.record(self.going, epoch, loss, accuracy)
+                self.watch(run, float(score[place]), logits[place])
+        improved, stopped = self.progress.record(self.going, epoch, loss, score)
         self._remember(improved)
         self.next_epoch += 1
         if stopped:

@@ -5,13 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 
 from pcnet.errors import PcnetError, close_match
+from pcnet.evaluation import METRICS, Metric
 
 Optimizer = Literal["adam", "adamw", "sgd"]
 Stopping = Literal["window", "patience", "none"]
-Selection = Literal["val_loss", "val_accuracy", "val_balanced_loss", "val_balanced_accuracy"]
+Selection = Literal[
+    "val_loss",
+    "val_balanced_loss",
+    "val_accuracy",
+    "val_balanced_accuracy",
+    "val_macro_f1",
+    "val_roc_auc",
+    "val_average_precision",
+]
 ClassWeight = Literal["none", "balanced"]
 
 #: Name under which one value serves every parameter group.
@@ -26,8 +35,9 @@ class TrainingSettings:
     listed. Stopping, with w = `patience`: "window" stops at an epoch e > w (counted from 0) whose validation loss is
     above the mean of the w losses before it; "patience" stops after w epochs in a row without a better one; "none"
     trains all `epochs`. The weights kept are those of the epoch with the strictly lowest validation loss, or with the
-    highest validation accuracy (the latest of equals). A "balanced" loss or accuracy counts every class alike, however
-    many nodes it has: on validation through `select`, in the training loss through `class_weight`.
+    highest validation score (the latest of equals): accuracy, or another metric that `select` names. A "balanced" loss
+    or accuracy counts every class alike, however many nodes it has: on validation through `select`, in the training
+    loss through `class_weight`.
     """
 
     lr: Mapping[str, float] = field(default_factory=lambda: {ALL: 0.05})
@@ -58,8 +68,15 @@ class TrainingSettings:
 
     @property
     def selects_by_loss(self) -> bool:
-        """Whether the best epoch is that of the lowest loss, not of the highest accuracy."""
+        """Whether the best epoch is that of the lowest loss, not of the highest score."""
         return self.select.endswith("loss")
+
+    @property
+    def val_metric(self) -> Metric:
+        """What is scored on validation nodes after every epoch: the metric that selects, or accuracy beside a loss."""
+        if self.selects_by_loss:
+            return METRICS["balanced_accuracy" if "balanced" in self.select else "accuracy"]
+        return METRICS[self.select.removeprefix("val_")]
 
     def check_groups(self, groups: tuple[str, ...]) -> None:
         """Refuse rates for parameter groups that the model does not have, and groups without a rate."""
@@ -70,6 +87,11 @@ class TrainingSettings:
                     raise PcnetError(f"There is no parameter group '{group}' for {name}; this model has {known}.")
             for group in groups:
                 rate_of(rates, group)
+
+
+def selection_by(metric: Metric) -> Selection:
+    """How the epoch with the best value of a metric is selected."""
+    return cast(Selection, "val_loss" if metric.name == "log_loss" else f"val_{metric.name}")
 
 
 def rate_of(rates: Mapping[str, float], group: str) -> float:

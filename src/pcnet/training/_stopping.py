@@ -18,14 +18,14 @@ class Progress:
         epochs = max(s.epochs for s in settings)
         self.settings = list(settings)
         self.loss = np.full((runs, epochs), np.nan)
-        self.accuracy = np.full((runs, epochs), np.nan)
+        self.score = np.full((runs, epochs), np.nan)
         self.best_epoch = np.full(runs, -1)
         #: Epochs trained so far; a finished run's count stands still.
         self.epochs = np.zeros(runs, dtype=int)
 
-    def record(self, runs: Sequence[int], epoch: int, loss: NDArray, accuracy: NDArray) -> tuple[list[int], list[int]]:
+    def record(self, runs: Sequence[int], epoch: int, loss: NDArray, score: NDArray) -> tuple[list[int], list[int]]:
         """Note an epoch of the given runs; returns those it improved and those that stop with it."""
-        self.loss[runs, epoch], self.accuracy[runs, epoch] = loss, accuracy
+        self.loss[runs, epoch], self.score[runs, epoch] = loss, score
         self.epochs[runs] = epoch + 1
         improved = [run for run in runs if self._improves(run, epoch)]
         self.best_epoch[improved] = epoch
@@ -39,7 +39,7 @@ class Progress:
             return True
         if self.settings[run].selects_by_loss:
             return bool(self.loss[run, epoch] < self.loss[run, best])
-        return bool(self.accuracy[run, epoch] >= self.accuracy[run, best])
+        return bool(self.score[run, epoch] >= self.score[run, best])
 
     def _stops(self, run: int, epoch: int) -> bool:
         s = self.settings[run]

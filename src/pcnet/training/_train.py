@@ -107,6 +107,7 @@ def train(
     num_classes = max(run.targets.num_classes for run in runs)
     for run in runs:
         run.training.check_groups(run.model.groups)
+        _check_metric(run)
     for targets in {id(run.targets): run.targets for run in runs}.values():
         _check_targets(targets, graph.num_nodes)
     x = graph.x.to(torch.device(device))
@@ -204,6 +205,15 @@ def _check_targets(targets: Targets, num_nodes: int) -> None:
             raise PcnetError(
                 f"A {name} node has class {int(labels.max())}, but there are {targets.num_classes} classes."
             )
+
+
+def _check_metric(run: Run) -> None:
+    metric = run.training.val_metric
+    if metric.ranks and len(run.targets.val_labels.unique()) < 2:
+        raise PcnetError(
+            f"The validation nodes are all of one class, so {metric.title} says nothing there; choose the epoch by "
+            "another metric, such as log_loss, or label more nodes."
+        )
 
 
 @contextmanager

@@ -160,15 +160,15 @@ def scores(logits: Tensor, label: Tensor, weight: Tensor) -> tuple[Tensor, Tenso
     return loss, correct
 
 
-def record(ledger: Any, loss: Tensor, accuracy: Tensor) -> None:
+def record(ledger: Any, loss: Tensor, score: Tensor) -> None:
     """One epoch in the ledger; see `_record_kernel`."""
     chunks, runs = loss.shape
     block = min(TILE, triton.next_power_of_2(runs))
     _record_kernel[(triton.cdiv(runs, block),)](
         loss,
-        accuracy,
+        score,
         ledger.loss,
-        ledger.accuracy,
+        ledger.score,
         ledger.prefix,
         ledger.epoch,
         ledger.alive,

@@ -26,7 +26,7 @@ class Score:
         if outcome.diverged:
             return Score(0.0, math.inf, outcome.epochs)
         best = outcome.best_epoch
-        return Score(float(outcome.val_accuracy[best]), float(outcome.val_loss[best]), outcome.epochs)
+        return Score(float(outcome.val_score[best]), float(outcome.val_loss[best]), outcome.epochs)
 
 
 @dataclass(frozen=True)
