@@ -8,6 +8,8 @@ from pathlib import Path
 
 import torch
 
+from pcnet.errors import PcnetError
+
 
 def processor() -> str:
     """Its name, as good as the system tells."""
@@ -16,6 +18,29 @@ def processor() -> str:
         return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
     except (OSError, StopIteration):
         return platform.processor() or platform.machine()
+
+
+def chosen_device(name: str) -> str:
+    """The device that a user names, if this machine has it; "auto" is a GPU where there is one."""
+    if name == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        device = torch.device(name)
+    except RuntimeError:
+        raise PcnetError(f"There is no device '{name}'; use auto, cpu, cuda or cuda:N.") from None
+    if device.type not in ("cpu", "cuda"):
+        raise PcnetError(f"pcnet does not run on '{device.type}'; use auto, cpu or cuda.")
+    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if device.type == "cuda" and count == 0:
+        raise PcnetError("This machine has no CUDA device that torch can use; leave out the device or say cpu.")
+    if device.type == "cuda" and (device.index or 0) >= count:
+        raise PcnetError(f"This machine has the CUDA devices 0 to {count - 1}; there is no {name}.")
+    return name
+
+
+def device_note(device: str) -> str:
+    """What a headline says of a device: nothing of a processor, the name of a GPU."""
+    return "" if torch.device(device).type == "cpu" else f", on {torch.cuda.get_device_name(device)}"
 
 
 def free_bytes(device: torch.device | str = "cpu") -> float:

@@ -15,7 +15,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from pcnet._files import check_target
-from pcnet.cli._options import DataOption, DeviceOption, JsonOption, check_device, emit_json
+from pcnet._machine import chosen_device
+from pcnet.cli._options import DataOption, DeviceOption, JsonOption, emit_json
 from pcnet.cli._versions import command_line, versions
 from pcnet.data import EMBEDDED, dataset_named, find, load_dataset
 from pcnet.errors import PcnetError, PcnetWarning, close_match
@@ -35,7 +36,7 @@ def bench(
         list[str] | None, typer.Argument(metavar="SECTION", help=f"{', '.join(SECTIONS)}; all by default.")
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Small graphs, few rounds: a minute or two.")] = False,
-    device: DeviceOption = "cpu",
+    device: DeviceOption = "auto",
     threads: Annotated[int | None, typer.Option("--threads", help="Cores to use; all by default.")] = None,
     rounds: Annotated[int | None, typer.Option("--rounds", help="Rounds that count; 5, or 3 with --quick.")] = None,
     largest: Annotated[
@@ -62,7 +63,7 @@ def bench(
     and the highest; what would not fit or would take too long is left out and says so.
     """
     chosen = _sections(sections or [])
-    check_device(device)
+    device = chosen_device(device)
     if json_file not in (None, "-"):
         check_target(json_file)
     if plots is not None:

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from pcnet._files import check_target
+from pcnet._machine import chosen_device
 from pcnet.cli._compare_report import results, show, write_results
 from pcnet.cli._contest import Contest, Trained, headline, listed
 from pcnet.cli._graph_argument import GraphArgument, ReadOption, graph_at, names_dataset
@@ -23,7 +24,6 @@ from pcnet.cli._options import (
     JsonOption,
     ProtocolOption,
     ThreadsOption,
-    check_device,
     emit_json,
 )
 from pcnet.cli._progress import EpochBar
@@ -69,7 +69,7 @@ def compare(
     ] = None,
     seed: Annotated[int | None, typer.Option(help="First seed; the published seeds by default.")] = None,
     threads: ThreadsOption = None,
-    device: DeviceOption = "cpu",
+    device: DeviceOption = "auto",
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Folder for compare.json, compare.md and critical-difference.svg and .png."),
@@ -86,7 +86,7 @@ def compare(
     defaults; test labels choose nothing. A method that cannot be trained on this graph is left out and says why.
     """
     chosen = _methods(methods)
-    check_device(device)
+    device = chosen_device(device)
     _check_targets(out, json_file)
     if preset is not None:
         _check_preset(preset, graph, protocol, defaults)

@@ -7,12 +7,11 @@ import sys
 from pathlib import Path
 from typing import Annotated, Any
 
-import torch
 import typer
 
 from pcnet._files import write_json
 from pcnet.data import PROTOCOLS
-from pcnet.errors import PcnetError
+from pcnet.evaluation import METRICS
 
 DataOption = Annotated[
     Path | None, typer.Option("--data", metavar="DIR", help="Folder of raw datasets (else $PCNET_DATA).")
@@ -35,9 +34,21 @@ MethodOption = Annotated[
     typer.Option("--method", metavar="NAME", help="pcnet, or a method that it is compared with: gcn, bernnet, …"),
 ]
 ProtocolOption = Annotated[
-    str | None, typer.Option("--protocol", metavar="NAME", help=f"How to split: {', '.join(PROTOCOLS)}.")
+    str | None,
+    typer.Option("--protocol", metavar="NAME", help=f"How to split: {', '.join(PROTOCOLS)}, or stratified-A-B-C."),
 ]
-DeviceOption = Annotated[str, typer.Option("--device", help="cpu, cuda or cuda:N.")]
+DeviceOption = Annotated[
+    str, typer.Option("--device", help="cpu, cuda, cuda:N; auto is a GPU where there is one.", show_default=True)
+]
+MetricOption = Annotated[
+    str | None,
+    typer.Option(
+        "--metric",
+        metavar="NAME",
+        help=f"What a score is, for stopping, choosing and reporting: {', '.join(METRICS)}.",
+        show_default="accuracy, or roc_auc where one of two classes has more than 65 %",
+    ),
+]
 
 
 def emit_json(target: str | None, value: Any) -> None:
@@ -46,18 +57,6 @@ def emit_json(target: str | None, value: Any) -> None:
         sys.stdout.write(json.dumps(value, indent=2, allow_nan=False) + "\n")
     elif target is not None:
         write_json(target, value)
-
-
-def check_device(device: str) -> None:
-    """Refuse a device that this machine does not have."""
-    try:
-        kind = torch.device(device)
-    except RuntimeError:
-        raise PcnetError(f"There is no device '{device}'; use cpu, cuda or cuda:N.") from None
-    if kind.type not in ("cpu", "cuda"):
-        raise PcnetError(f"pcnet does not run on '{kind.type}'; use cpu or cuda.")
-    if kind.type == "cuda" and not torch.cuda.is_available():
-        raise PcnetError("This machine has no CUDA device that torch can use; leave out --device or say cpu.")
 
 
 class Interrupted(Exception):  # noqa: N818

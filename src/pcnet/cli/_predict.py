@@ -14,8 +14,9 @@ from rich.console import Console
 from rich.table import Table
 
 from pcnet._files import check_target, read_json, write_atomically, write_text
+from pcnet._machine import chosen_device
 from pcnet.cli._graph_argument import ReadOption, graph_at, names_dataset, reading_wishes
-from pcnet.cli._options import DataOption, DeviceOption, JsonOption, check_device, emit_json
+from pcnet.cli._options import DataOption, DeviceOption, JsonOption, emit_json
 from pcnet.data import read_graph
 from pcnet.errors import PcnetError
 from pcnet.graph import Graph
@@ -40,7 +41,7 @@ def predict(
         Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write, .csv or .parquet.")
     ] = Path("predictions.csv"),
     unlabelled: Annotated[bool, typer.Option("--unlabelled", help="Only the nodes that have no label.")] = False,
-    device: DeviceOption = "cpu",
+    device: DeviceOption = "auto",
     data: DataOption = None,
     read: ReadOption = None,
     json_file: JsonOption = None,
@@ -52,7 +53,7 @@ def predict(
     probable ones. Nodes that a model was trained on are predicted too; how good predictions are is in the run's
     report, which was computed on other nodes.
     """
-    check_device(device)
+    device = chosen_device(device)
     if output.suffix.lower() not in ENDINGS:
         raise PcnetError(f"{output} must end in {' or '.join(ENDINGS)}.")
     for target in (output, None if json_file == "-" else json_file):

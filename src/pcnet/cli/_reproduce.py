@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from pcnet.cli._options import DataOption, DeviceOption, JsonOption, ThreadsOption, check_device
+from pcnet._machine import chosen_device
+from pcnet.cli._options import DataOption, DeviceOption, JsonOption, ThreadsOption
 from pcnet.errors import PcnetError, close_match
 
 TABLES: dict[str, tuple[str, ...]] = {
@@ -37,7 +38,7 @@ def reproduce(
     processes: Annotated[
         int | None, typer.Option(help="Cells computed at the same time; all cores by default, one on a GPU.")
     ] = None,
-    device: DeviceOption = "cpu",
+    device: DeviceOption = "auto",
     resume: Annotated[
         bool, typer.Option("--resume/--anew", help="Keep cells that are computed already, or compute all again.")
     ] = True,
@@ -66,7 +67,7 @@ def reproduce(
     validation. Every finished cell is kept: the same command goes on where it was interrupted. Datasets whose data is
     not at hand, and methods that are not implemented, say so.
     """
-    check_device(device)
+    device = chosen_device(device)
     chosen = _targets(targets)
     if runs < 1:
         raise PcnetError(f"--runs must be at least 1, not {runs}.")

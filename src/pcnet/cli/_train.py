@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from pcnet._files import check_target
+from pcnet._machine import chosen_device
 from pcnet.cli._graph_argument import GraphArgument, ReadOption, graph_at, names_dataset, own_experiment
 from pcnet.cli._options import (
     DataOption,
@@ -20,7 +21,6 @@ from pcnet.cli._options import (
     MethodOption,
     ProtocolOption,
     ThreadsOption,
-    check_device,
     emit_json,
 )
 from pcnet.cli._progress import training_bar
@@ -50,7 +50,7 @@ def train(
     ] = None,
     seed: Annotated[int | None, typer.Option(help="First seed; the published seeds by default.")] = None,
     threads: ThreadsOption = None,
-    device: DeviceOption = "cpu",
+    device: DeviceOption = "auto",
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Run folder; a new one under runs/ by default.")
     ] = None,
@@ -78,7 +78,7 @@ def train(
     runs = len(experiment.seeds) if runs is None else runs
     experiment = experiment.with_overrides(assignments or []).with_runs(runs, seed)
     experiment.training.check_groups(experiment.model.groups)
-    check_device(device)
+    device = chosen_device(device)
     if json_file not in (None, "-"):
         check_target(json_file)
     if graph is None:

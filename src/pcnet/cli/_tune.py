@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 
 from pcnet._files import check_target
+from pcnet._machine import chosen_device
 from pcnet.cli._chosen_settings import write_chosen
 from pcnet.cli._graph_argument import ReadOption, graph_at, names_dataset, own_experiment
 from pcnet.cli._options import (
@@ -19,7 +20,6 @@ from pcnet.cli._options import (
     MethodOption,
     ProtocolOption,
     ThreadsOption,
-    check_device,
     emit_json,
 )
 from pcnet.cli._tune_report import SearchBar, headline, show
@@ -90,7 +90,7 @@ def tune(
         typer.Option(metavar="DIR", help="Of whole tables: folder for tuned-tables.json and .md, or METHOD.toml."),
     ] = Path("results"),
     threads: ThreadsOption = None,
-    device: DeviceOption = "cpu",
+    device: DeviceOption = "auto",
     data: DataOption = None,
     read: ReadOption = None,
     json_file: JsonOption = None,
@@ -103,7 +103,7 @@ def tune(
     The result is a preset, for `pcnet train DATASET --preset STORE/best.json`. Of another method than pcnet, a whole
     table is searched where nothing is published, and the choices are written to METHOD.toml.
     """
-    check_device(device)
+    device = chosen_device(device)
     if json_file not in (None, "-"):
         check_target(json_file)
     console = Console(stderr=json_file == "-")
