@@ -73,7 +73,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "seed too large": ("train --seed 4294967296", "from 0 to 4294967295"),
     "no threads": ("train --threads 0", "threads must be at least 1, not 0"),
     "threads in words": ("train --threads all", "--threads"),
-    "no such device": ("train --device gpu", "There is no device 'gpu'; use cpu, cuda or cuda:N"),
+    "no such device": ("train --device gpu", "There is no device 'gpu'; use auto, cpu, cuda or cuda:N"),
     "another kind of device": ("train --device meta", "does not run on 'meta'"),
     "resume what": ("train --resume", "--resume needs --out"),
     "nothing to resume": ("train --resume --out nowhere", "no interrupted training in nowhere"),

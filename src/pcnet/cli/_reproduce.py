@@ -67,7 +67,7 @@ def reproduce(
     validation. Every finished cell is kept: the same command goes on where it was interrupted. Datasets whose data is
     not at hand, and methods that are not implemented, say so.
     """
-    device = chosen_device(device)
+    device = "cpu" if as_published and device == "auto" else chosen_device(device)
     chosen = _targets(targets)
     if runs < 1:
         raise PcnetError(f"--runs must be at least 1, not {runs}.")
