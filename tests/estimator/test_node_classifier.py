@@ -188,7 +188,7 @@ MISTAKES = {
     "no graph": (lambda g: NodeClassifier().fit(g.x), "fit takes a pcnet.Graph, not Tensor"),
     "a wrong model": (lambda g: NodeClassifier("gcm").fit(g), "no method 'gcm'.*Did you mean 'gcn'"),
     "a wrong setting": (lambda g: NodeClassifier(settings={"depth": 3}).fit(g), "no setting 'depth'"),
-    "a wrong metric": (lambda g: NodeClassifier(metric="f1").fit(g), "metric cannot be 'f1'"),
+    "a wrong metric": (lambda g: NodeClassifier(metric="f1").fit(g), "There is no metric 'f1'"),
     "a wrong weight": (lambda g: NodeClassifier(class_weight="even").fit(g), "class_weight cannot be 'even'"),
     "no runs": (lambda g: NodeClassifier(runs=0).fit(g), "runs must be a whole number of at least 1"),
     "a share": (lambda g: NodeClassifier(val_share=1.5).fit(g), "val_share must lie between 0 and 1"),

@@ -74,13 +74,15 @@ def names_dataset(name: str | None) -> bool:
     return True
 
 
-def own_experiment(graph: Graph, preset: str | None, method: str, protocol: str | None = None) -> Experiment:
+def own_experiment(
+    graph: Graph, preset: str | None, method: str, protocol: str | None = None, metric: str | None = None
+) -> Experiment:
     """What a command does with a graph of one's own: a method's defaults, or the settings in a .json file."""
     if preset is None:
-        return graph_experiment(graph, method, protocol)
+        return graph_experiment(graph, method, protocol, metric)
     if not preset.endswith(".json"):
         raise PcnetError(f"{preset} has no settings for your own graph; leave out --preset, or name a .json file.")
-    return file_experiment(preset, graph)
+    return file_experiment(preset, graph).with_metric(metric)
 
 
 def reading_wishes(assignments: Sequence[str] | None) -> dict[str, Any]:

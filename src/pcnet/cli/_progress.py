@@ -69,6 +69,6 @@ class ShareBar(_Bar):
         self._progress.update(self._task, completed=done, description=f"{self._title}: {what}")
 
 
-def training_bar(experiment: Experiment) -> EpochBar:
-    """The bar of one experiment."""
-    return EpochBar(experiment.training.epochs * len(experiment.seeds))
+def training_bar(experiment: Experiment, members: int = 0) -> EpochBar:
+    """The bar of one experiment, with the models that are kept to predict."""
+    return EpochBar(experiment.training.epochs * (len(experiment.seeds) + members))

@@ -91,7 +91,8 @@ class RunFolder:
                 for split in result.splits
             ],
         )
-        Ensemble.of(graph, result.runs, result.outcomes).save(self.path)
+        runs, outcomes = zip(*result.predictor, strict=True)
+        Ensemble.of(graph, runs, outcomes, experiment.metric).save(self.path)
         convs = filters_of(outcome.model for outcome in result.outcomes)
         if convs:
             title = f"{experiment.title} on {experiment.dataset} ({experiment.preset}), {len(convs)} runs"

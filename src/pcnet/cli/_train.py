@@ -6,9 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.box import SIMPLE
 from rich.console import Console
-from rich.table import Table
 
 from pcnet._files import check_target
 from pcnet._machine import chosen_device
@@ -19,17 +17,17 @@ from pcnet.cli._options import (
     Interrupted,
     JsonOption,
     MethodOption,
+    MetricOption,
     ProtocolOption,
     ThreadsOption,
     emit_json,
 )
 from pcnet.cli._progress import training_bar
 from pcnet.cli._run_folder import RunFolder
+from pcnet.cli._train_report import headline, metric_note, show_scores
 from pcnet.cli._versions import provenance
 from pcnet.errors import PcnetError
-from pcnet.evaluation import Summary
-from pcnet.experiments import DEFAULT_METHOD, Experiment, Result, named_experiment, run_experiment
-from pcnet.graph import Graph
+from pcnet.experiments import DEFAULT_METHOD, MEMBERS, Result, named_experiment, run_experiment
 
 
 def train(
@@ -44,9 +42,18 @@ def train(
         int | None,
         typer.Option(help="Number of runs, each with a split and a seed of its own.", show_default="the preset's, 10"),
     ] = None,
+    metric: MetricOption = None,
     assignments: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Change a setting, as in --set t=0.5 --set lr.theta=0.01."),
+    ] = None,
+    predictor: Annotated[
+        bool | None,
+        typer.Option(
+            "--predictor/--no-predictor",
+            help="Train models on every label besides, to predict with; the runs only say how good they are.",
+            show_default="yes, but not with the settings of a table of the paper",
+        ),
     ] = None,
     seed: Annotated[int | None, typer.Option(help="First seed; the published seeds by default.")] = None,
     threads: ThreadsOption = None,
@@ -62,23 +69,24 @@ def train(
     """Train PCNet, or another method of its paper, on a named dataset or your own graph.
 
     Without arguments: the CiteSeer graph inside the package, the paper's Table 2 settings, ten runs. On your own graph
-    a method has its defaults, and each run splits the labelled nodes anew, unless the file brings splits. The weights
-    of the best validation epoch are kept; test labels are read once, after all training. Settings, split hashes,
-    metrics, models, a picture of the learned filter and report.html are written to a run folder, for
-    `pcnet predict`.
+    a method has its defaults, and each run splits the labelled nodes anew, with every class's share in each part,
+    unless the file brings splits. The runs say what to expect of predictions for nodes without a label; five more
+    models, trained on every label, make them. The weights of the best validation epoch are kept; test labels are read
+    once, after all training. Settings, split hashes, metrics, models, a picture of the learned filter and report.html
+    are written to a run folder, for `pcnet predict`.
     """
     if preset is not None and protocol is not None:
         raise PcnetError("--preset brings splits of its own; leave out --preset or --protocol.")
+    device = chosen_device(device)
     if names_dataset(graph_name):
         graph = None
-        experiment = named_experiment(graph_name, preset, method, protocol)
+        experiment = named_experiment(graph_name, preset, method, protocol).with_metric(metric)
     else:
         graph = graph_at(graph_name, data, read)
-        experiment = own_experiment(graph, preset, method, protocol)
+        experiment = own_experiment(graph, preset, method, protocol, metric)
     runs = len(experiment.seeds) if runs is None else runs
     experiment = experiment.with_overrides(assignments or []).with_runs(runs, seed)
     experiment.training.check_groups(experiment.model.groups)
-    device = chosen_device(device)
     if json_file not in (None, "-"):
         check_target(json_file)
     if graph is None:
@@ -87,12 +95,16 @@ def train(
     experiment.model.build(graph.num_features, graph.num_classes)
     console = Console(stderr=json_file == "-")
     folder = RunFolder.open(out, experiment, resume)
-    console.print(_headline(graph, experiment))
+    members = MEMBERS if (predictor if predictor is not None else not experiment.of_a_table) else 0
+    console.print(headline(graph, experiment, device), highlight=False, markup=False, style="bold")
+    if experiment.metric != "accuracy" and metric is None:
+        console.print(metric_note(graph, experiment), highlight=False, markup=False)
     try:
-        with training_bar(experiment) as bar:
+        with training_bar(experiment, members) as bar:
             result = run_experiment(
                 graph,
                 experiment,
+                members=members,
                 threads=threads,
                 device=device,
                 reporter=bar,
@@ -107,7 +119,7 @@ def train(
         raise
     summary = summary_of(result, device)
     folder.write(graph, result, summary, graph_name or graph.name, read or [])
-    console.print(_table(result))
+    show_scores(console, result)
     for note in (*graph.notes, *result.notes):
         console.print(f"note: {note}", style="dim", highlight=False)
     console.print(f"{result.seconds:.1f} s; everything is in {folder.path}", highlight=False)
@@ -115,49 +127,17 @@ def train(
 
 
 def summary_of(result: Result, device: str) -> dict[str, Any]:
-    """The result as plain data, accuracies in percent, with what it takes to compute it again."""
+    """The result as plain data, shares in percent, with what it takes to compute it again."""
     experiment = result.experiment
     return {
         "dataset": experiment.dataset,
         "preset": experiment.preset,
         "runs": len(experiment.seeds),
         "settings": {**experiment.settings, "seeds": list(experiment.seeds)},
-        "test": result.test["accuracy"].as_dict(),
-        "val": result.val["accuracy"].as_dict(),
+        "metric": experiment.metric,
+        "test": result.headline.as_dict(),
+        "val": result.val[experiment.metric].as_dict(),
         "epochs": [outcome.epochs for outcome in result.outcomes],
         "seconds": result.seconds,
         **provenance(device),
     }
-
-
-def _headline(graph: Graph, experiment: Experiment) -> str:
-    return (
-        f"[bold]{experiment.title}[/bold] on {experiment.dataset} ({graph.num_nodes:,} nodes, "
-        f"{graph.num_features:,} features, {graph.num_classes} classes): {experiment.preset}, "
-        f"{experiment.protocol}, {len(experiment.seeds)} runs"
-    )
-
-
-def _table(result: Result) -> Table:
-    experiment = result.experiment
-    caption = "interval: 95 % bootstrap of the mean; ±: its larger half; std: between runs"
-    table = Table(
-        box=SIMPLE, title="Accuracy in percent", caption=caption, title_justify="left", caption_justify="left"
-    )
-    for column in ("", "mean", "interval", "±", "std"):
-        table.add_column(column, justify="left" if column == "" else "right", no_wrap=True)
-
-    def row(name: str, summary: Summary) -> None:
-        low, high = summary.ci95
-        figures = (f"{summary.mean:.2f}", f"[{low:.2f}, {high:.2f}]", f"{summary.half_width:.2f}", f"{summary.std:.2f}")
-        table.add_row(name, *figures)
-
-    row("test", result.test["accuracy"])
-    for name, figure in (("paper", experiment.paper), ("authors' code, rerun", experiment.rerun)):
-        if figure is not None:
-            table.add_row(name, f"{figure[0]:.2f}", "", f"{figure[1]:.2f}", "", style="dim")
-    row("validation", result.val["accuracy"])
-    for metric, label in (("macro_f1", "test macro-F1"), ("roc_auc", "test ROC-AUC")):
-        if metric in result.test:
-            row(label, result.test[metric])
-    return table

@@ -6,6 +6,7 @@ from pcnet.data._features import normalise_rows
 from pcnet.data._load import EMBEDDED, load_dataset, load_embedded
 from pcnet.data._protocols import (
     FIXED,
+    PAPER_PROTOCOLS,
     PROTOCOLS,
     STRATIFIED,
     check_protocol,
@@ -15,12 +16,14 @@ from pcnet.data._protocols import (
 )
 from pcnet.data._sources import cache_folder, data_folder, fetch, find, find_splits
 from pcnet.data._split import Split
+from pcnet.data._stratified import draw_validation
 from pcnet.data.own import graph_from_networkx, graph_from_pyg, graph_from_scipy, read_graph, write_graph
 
 __all__ = [
     "CATALOGUE",
     "EMBEDDED",
     "FIXED",
+    "PAPER_PROTOCOLS",
     "PROTOCOLS",
     "STRATIFIED",
     "Dataset",
@@ -32,6 +35,7 @@ __all__ = [
     "csbm",
     "data_folder",
     "dataset_named",
+    "draw_validation",
     "fetch",
     "find",
     "find_splits",

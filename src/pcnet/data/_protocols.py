@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from numbers import Integral
 from typing import NamedTuple
@@ -12,6 +11,7 @@ import torch
 from torch import Tensor
 
 from pcnet.data._split import Split
+from pcnet.data._stratified import shares_of, stratified_split
 from pcnet.errors import PcnetError, close_match
 from pcnet.graph import Graph
 
@@ -42,8 +42,8 @@ FIXED = "fixed-48-32-20"
 OFFICIAL = "official"
 #: For graphs that the paper does not have; any shares do, as in stratified-80-10-10.
 STRATIFIED = "stratified-60-20-20"
-PROTOCOLS: tuple[str, ...] = (STRATIFIED, *_DRAWN, FIXED, OFFICIAL)
-_SHARES = re.compile(r"stratified-(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)")
+PAPER_PROTOCOLS: tuple[str, ...] = (*_DRAWN, FIXED)
+PROTOCOLS: tuple[str, ...] = (STRATIFIED, *PAPER_PROTOCOLS, OFFICIAL)
 
 
 def make_split(data: Graph, protocol: str, seed: int) -> Split:
@@ -61,7 +61,8 @@ def make_split(data: Graph, protocol: str, seed: int) -> Split:
     """
     check_protocol(protocol)
     if protocol.startswith("stratified"):
-        return _stratified(data, protocol, seed)
+        _check_seed(seed)
+        return stratified_split(data, protocol, int(seed))
     labels, notes = data.y, []
     if data.published_y is not None:
         labels = data.published_y
@@ -75,7 +76,7 @@ def make_split(data: Graph, protocol: str, seed: int) -> Split:
 def check_protocol(name: str) -> None:
     """Refuse what is the name of no protocol."""
     if name.startswith("stratified"):
-        _shares_of(name)
+        shares_of(name)
     elif name not in PROTOCOLS and not name.startswith(f"{OFFICIAL}-"):
         raise PcnetError(
             f"There is no split protocol '{name}'.{close_match(name, PROTOCOLS)} Known: {', '.join(PROTOCOLS)}, or "
@@ -92,64 +93,6 @@ def official_name(data: Graph) -> str:
     """The splits that come with somebody's file, by the shares that they have: official-50-25-25."""
     sizes = np.array([[len(part) for part in split] for split in data.fixed_splits], dtype=float).sum(axis=0)
     return "-".join([OFFICIAL, *(f"{share:.0f}" for share in 100 * sizes / sizes.sum())])
-
-
-def _shares_of(protocol: str) -> tuple[float, float, float]:
-    """The three shares in a stratified protocol's name, as parts of 1."""
-    found = _SHARES.fullmatch(protocol)
-    shares = [float(share) for share in found.groups()] if found else []
-    if not found or min(shares) <= 0 or abs(sum(shares) - 100) > 1e-9:
-        raise PcnetError(
-            f"'{protocol}' is no split protocol; write stratified-A-B-C with the percentages of training, validation "
-            "and test nodes, which add up to 100, as in stratified-60-20-20."
-        )
-    train, val, test = (share / 100 for share in shares)
-    return train, val, test
-
-
-def _stratified(data: Graph, protocol: str, seed: int) -> Split:
-    """Of n_c nodes of a class in random order, the test nodes are a window that moves on with the seed.
-
-    Windows of consecutive seeds lie side by side; validation follows the window, and training is the rest.
-    """
-    _check_seed(seed)
-    _, val_share, test_share = _shares_of(protocol)
-    windows = int(1 / test_share + 1e-9)
-    round_number, window = divmod(int(seed), windows)
-    random = np.random.default_rng(round_number)
-    y = data.y.numpy()
-    parts: list[list[np.ndarray]] = [[], [], []]
-    alone = []
-    for label in np.unique(y[y >= 0]):
-        members = random.permutation(np.flatnonzero(y == label))
-        n = len(members)
-        begin, end = (_rounded(n * step * test_share) for step in (window, window + 1))
-        # Three nodes or more are in all three parts, two train and test, and a single one can only train.
-        least_val = 1 if n > 2 else 0
-        test = min(max(end - begin, 1), n - 1 - least_val) if n > 1 else 0
-        val = min(max(_rounded(n * val_share), 1), n - test - 1) if n > 2 else 0
-        rotated = np.roll(members, -begin)
-        for part, ids in zip(parts, (rotated[test + val :], rotated[test : test + val], rotated[:test]), strict=True):
-            part.append(ids)
-        if n == 1:
-            alone.append(data.class_names[label])
-    train, val_nodes, test_nodes = (torch.from_numpy(np.concatenate([*part, []]).astype(np.int64)) for part in parts)
-    if len(test_nodes) == 0 or len(val_nodes) == 0:
-        raise PcnetError(
-            f"{int((y >= 0).sum())} labelled nodes are too few for {protocol}: no class has three, which training, "
-            "validation and test need; label more nodes."
-        )
-    split = Split(train, val_nodes, test_nodes, data.y, protocol, int(seed))
-    if not alone:
-        return split
-    named = ", ".join(f"'{name}'" for name in alone)
-    which = f"Classes {named} have" if len(alone) > 1 else f"Class {named} has"
-    return split.with_notes(f"{which} a single labelled node each: it trains, and nothing tests it.")
-
-
-def _rounded(value: float) -> int:
-    """To the nearest whole number, halves up, whatever the last bits of a product say."""
-    return int(np.floor(value + 0.5 + 1e-9))
 
 
 def _check_seed(seed: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,16 +14,17 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 
-from pcnet.errors import PcnetError, close_match
+from pcnet._machine import chosen_device
+from pcnet.errors import PcnetError
 from pcnet.estimator._ensemble import Ensemble, FilterResponse
-from pcnet.estimator._nodes import draw_validation, node_ids
-from pcnet.experiments import graph_experiment, override
+from pcnet.estimator._nodes import node_ids
+from pcnet.evaluation import Metric, default_metric, metric_named
+from pcnet.experiments import MEMBERS, VAL_SHARE, default_settings, override, targets_of_all
 from pcnet.graph import Graph, Schema
 from pcnet.inspection import suggested_methods
 from pcnet.nn import ModelSettings, method_named
 from pcnet.training import Outcome, Reporter, Run, Targets, train
 
-METRICS = ("loss", "accuracy", "balanced_loss", "balanced_accuracy")
 AUTO = "auto"
 
 
@@ -37,13 +39,15 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
         >>> classifier = pcnet.NodeClassifier().fit(graph, train_mask=nodes)
         >>> classifier.predict_proba()[:3]
 
-    `model` is a method of the library, or "auto": a few methods that suit the graph are tried and validation accuracy
-    chooses. `settings` changes what `pcnet train --set` can change, as in `{"hidden": 32, "lr.theta": 0.01}`. `runs`
-    models are trained side by side, each with a seed and, unless `fit` is given one, a validation set of its own, a
-    share `val_share` of each class; predictions are the mean of their probabilities, each model's calibrated by a
-    temperature on its validation nodes. `class_weight="balanced"` lets all classes count alike in the training loss;
-    `metric` is what chooses the epoch on validation: loss, accuracy, balanced_loss or balanced_accuracy; the method's
-    own choice by default.
+    `model` is a method of the library, or "auto": a few methods that suit the graph are tried and validation chooses.
+    `settings` changes what `pcnet train --set` can change, as in `{"hidden": 32, "lr.theta": 0.01}`. `runs` models are
+    trained side by side, each with a seed and, unless `fit` is given one, a validation set of its own, a share
+    `val_share` of each class; predictions are the mean of their probabilities, each model's calibrated by a temperature
+    on its validation nodes. `class_weight="balanced"` lets all classes count alike in the training loss.
+
+    `metric` chooses the epoch and the model and is what `score` returns: accuracy, balanced_accuracy, macro_f1,
+    roc_auc, average_precision or log_loss. By default it is accuracy, beside which the method chooses its epochs in
+    its own way, and roc_auc for two classes of which the larger one has more than 65 % of the labels.
     """
 
     def __init__(
@@ -51,13 +55,13 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
         model: str = "pcnet",
         *,
         settings: Mapping[str, Any] | None = None,
-        runs: int = 3,
-        val_share: float = 0.2,
+        runs: int = MEMBERS,
+        val_share: float = VAL_SHARE,
         class_weight: str | None = None,
         metric: str | None = None,
         seed: int = 0,
         threads: int | None = None,
-        device: str = "cpu",
+        device: str = "auto",
     ) -> None:
         self.model = model
         self.settings = settings
@@ -84,23 +88,27 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
                 "NodeIndexClassifier for scikit-learn's tools."
             )
         targets = self._targets(graph, train_mask, val_mask)
+        #: What the classifier is scored by.
+        self.metric_ = self._metric(graph, targets).name
         methods = self._candidates(graph, targets) if self.model == AUTO else {self.model: ()}
         runs = {
-            name: [self._run(graph, name, changes, own, self.seed + r) for r, own in enumerate(targets)]
+            name: [self._run(graph, name, changes, own, self.seed + run) for run, own in enumerate(targets)]
             for name, changes in methods.items()
         }
         flat = [run for own in runs.values() for run in own]
-        outcomes = iter(train(graph, flat, threads=self.threads, device=self.device, reporter=reporter))
+        device = chosen_device(self.device)
+        outcomes = iter(train(graph, flat, threads=self.threads, device=device, reporter=reporter))
         found = {name: [next(outcomes) for _ in own] for name, own in runs.items()}
-        #: Mean validation accuracy of each method that was tried.
-        self.candidates_ = {name: _validation(own) for name, own in found.items()}
+        #: Of each method that was tried, the mean over its models of the metric on validation; higher is better.
+        metric = metric_named(self.metric_)
+        self.candidates_ = {name: _validation(metric, runs[name], own) for name, own in found.items()}
         self.method_ = max(self.candidates_, key=lambda name: self.candidates_[name])
         return self._keep(graph, runs[self.method_], found[self.method_])
 
     def _keep(self, graph: Graph, runs: list[Run], outcomes: list[Outcome]) -> NodeClassifier:
         if any(outcome.diverged for outcome in outcomes):
             raise PcnetError("Training diverged: no epoch had a finite loss. Lower the learning rates.")
-        self.ensemble_ = Ensemble.of(graph, runs, outcomes)
+        self.ensemble_ = Ensemble.of(graph, runs, outcomes, self.metric_)
         self.graph_ = graph
         self.train_nodes_ = torch.cat([node for run in runs for node in (run.targets.train, run.targets.val)]).unique()
         self.n_iter_ = max(outcome.epochs for outcome in outcomes)
@@ -115,10 +123,13 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
         ensemble = self._fitted()
         if graph is None and not hasattr(self, "graph_"):
             raise PcnetError("A classifier that was loaded has no graph; say which one to predict.")
-        return ensemble.probabilities(self.graph_ if graph is None else graph, self.device).numpy()
+        return ensemble.probabilities(self.graph_ if graph is None else graph, chosen_device(self.device)).numpy()
 
     def score(self, graph: Graph | None = None, nodes: ArrayLike | None = None) -> float:
-        """Accuracy on `nodes` (a mask or ids): by default all labelled nodes that `fit` has not seen the labels of."""
+        """The metric on `nodes` (a mask or ids): by default all labelled nodes that `fit` has not seen the labels of.
+
+        A share is one of 1, and log loss is negative, so that higher is better as scikit-learn's tools expect.
+        """
         known = self.graph_ if graph is None else graph
         labelled = (known.y >= 0).nonzero().flatten()
         if nodes is not None:
@@ -129,9 +140,17 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
             chosen = labelled
         if len(chosen) == 0:
             raise PcnetError("There is no labelled node left to score on; name some with nodes=…, or fit on fewer.")
-        names = np.asarray(known.class_names)
-        truth = names[known.y[chosen].numpy()]
-        return float(np.mean(self.predict(known)[chosen.numpy()].astype(str) == truth))
+        place = {str(name): number for number, name in enumerate(self.classes_)}
+        truth = torch.tensor([place.get(known.class_names[label], -1) for label in known.y[chosen].tolist()])
+        if (truth < 0).any():
+            unknown = known.class_names[int(known.y[chosen][truth < 0][0])]
+            raise PcnetError(f"The class '{unknown}' is none that the classifier knows; leave its nodes out.")
+        metric = metric_named(self.metric_)
+        probabilities = torch.from_numpy(self.predict_proba(known)[chosen.numpy()])
+        value = metric.sign * metric.share(probabilities.clamp(min=torch.finfo(torch.float64).tiny).log(), truth)
+        if value != value:
+            raise PcnetError(f"The nodes are all of one class, so {metric.title} says nothing; name more nodes.")
+        return value
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -169,7 +188,11 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
         """A classifier that `save`, or `pcnet train`, has written; it knows no graph until it is given one."""
         ensemble = Ensemble.load(path)
         classifier = cls(ensemble.settings.method, runs=len(ensemble.models))
-        classifier.ensemble_, classifier.method_ = ensemble, ensemble.settings.method
+        classifier.ensemble_, classifier.method_, classifier.metric_ = (
+            ensemble,
+            ensemble.settings.method,
+            ensemble.metric,
+        )
         return classifier
 
     def _fitted(self) -> Ensemble:
@@ -191,12 +214,15 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
         if len(graph.y[known].unique()) < 2:
             raise PcnetError("The training nodes are of fewer than two classes; there is nothing to tell apart.")
 
-        def targets(run: int) -> Targets:
-            own = draw_validation(graph.y, known, self.val_share, self.seed + run) if val is None else val
-            rest = known[~torch.isin(known, own)]
-            return Targets(rest, graph.y[rest], own, graph.y[own], graph.num_classes)
+        if val is not None:
+            return [Targets(known, graph.y[known], val, graph.y[val], graph.num_classes)] * self.runs
+        return [targets_of_all(graph, known, self.val_share, self.seed + run) for run in range(self.runs)]
 
-        return [targets(run) for run in range(self.runs)]
+    def _metric(self, graph: Graph, targets: list[Targets]) -> Metric:
+        """The metric that was asked for, or the one that suits the labels that may be known."""
+        if self.metric is not None:
+            return metric_named(self.metric)
+        return default_metric(torch.cat([targets[0].train_labels, targets[0].val_labels]))
 
     def _candidates(self, graph: Graph, targets: list[Targets]) -> dict[str, tuple[str, ...]]:
         """Methods that suit the graph, with settings; only labels that may be known are looked at.
@@ -208,19 +234,19 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
         return {name: own for name, own in chosen.items() if method_named(name).for_graph is ModelSettings.for_graph}
 
     def _run(self, graph: Graph, method: str, suited: Sequence[str], targets: Targets, seed: int) -> Run:
-        experiment = graph_experiment(graph, method)
+        experiment = default_settings(graph.name, method)
+        if self.metric is not None or self.metric_ != experiment.metric:
+            experiment = experiment.with_metric(self.metric_)
         changes = [f"{name}={value}" for name, value in (self.settings or {}).items()]
         model, training = override([experiment.model, experiment.training], [*suited, *changes])
-        if self.metric not in (None, *METRICS):
-            hint = close_match(str(self.metric), METRICS)
-            raise PcnetError(f"metric cannot be '{self.metric}'; choose from {', '.join(METRICS)}.{hint}")
-        select = training.select if self.metric is None else f"val_{self.metric}"
-        training = replace(training, class_weight=self.class_weight or "none", select=select)
+        training = replace(training, class_weight=self.class_weight or "none")
         return Run(model, training, targets, seed)
 
 
-def _validation(outcomes: list[Outcome]) -> float:
-    """Mean over runs of the validation accuracy at the best epoch; −1 where one diverged."""
+def _validation(metric: Metric, runs: list[Run], outcomes: list[Outcome]) -> float:
+    """Mean over runs of the metric on validation nodes, higher being better; −∞ where one diverged."""
     if any(outcome.diverged for outcome in outcomes):
-        return -1.0
-    return float(np.mean([outcome.val_score[outcome.best_epoch] for outcome in outcomes]))
+        return -math.inf
+    pairs = zip(runs, outcomes, strict=True)
+    shares = [metric.share(outcome.logits[run.targets.val], run.targets.val_labels) for run, outcome in pairs]
+    return metric.sign * float(np.mean(shares))

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from pcnet._files import read_json, write_json
 from pcnet.errors import PcnetError
-from pcnet.evaluation import reliability, temperature
+from pcnet.evaluation import metric_named, reliability, temperature
 from pcnet.graph import Graph, Schema
 from pcnet.nn import Model, ModelSettings, filters_of, load_model, save_model
 from pcnet.report import learned
@@ -49,9 +49,11 @@ class Ensemble:
     schema: Schema | None
     #: A hash of the edges that it was trained on.
     edges: str
+    #: What its owner scores it by.
+    metric: str = "accuracy"
 
     @staticmethod
-    def of(graph: Graph, runs: Sequence[Run], outcomes: Sequence[Outcome]) -> Ensemble:
+    def of(graph: Graph, runs: Sequence[Run], outcomes: Sequence[Outcome], metric: str) -> Ensemble:
         """The trained runs of one method on one graph."""
         temperatures, errors = [], []
         for run, outcome in zip(runs, outcomes, strict=True):
@@ -69,6 +71,7 @@ class Ensemble:
             float(np.mean(errors)),
             graph.schema,
             hash_of_edges(graph),
+            metric,
         )
 
     def probabilities(self, graph: Graph, device: torch.device | str = "cpu") -> Tensor:
@@ -111,6 +114,7 @@ class Ensemble:
         description = {
             "format": FORMAT,
             "method": self.settings.method,
+            "metric": self.metric,
             "classes": list(self.classes),
             "members": [
                 {"seed": seed, "temperature": warmth}
@@ -134,6 +138,7 @@ class Ensemble:
             members = [(int(each["seed"]), float(each["temperature"])) for each in content["members"]]
             schema = None if content["schema"] is None else Schema.from_dict(content["schema"])
             classes, error, edges = tuple(content["classes"]), float(content["calibration_error"]), content["edges"]
+            metric = metric_named(content.get("metric", "accuracy")).name
         except (KeyError, TypeError, ValueError) as problem:
             raise PcnetError(f"{folder / FILE} is damaged ({problem}); train or copy it again.") from problem
         loaded = [load_model(_model_path(folder, seed)) for seed, _ in members]
@@ -141,7 +146,7 @@ class Ensemble:
             raise PcnetError(f"{folder / FILE} and its models do not fit together; train or copy them again.")
         models, settings = zip(*loaded, strict=True)
         seeds, temperatures = zip(*members, strict=True)
-        return Ensemble(settings[0], models, seeds, temperatures, classes, error, schema, edges)
+        return Ensemble(settings[0], models, seeds, temperatures, classes, error, schema, edges, metric)
 
 
 def hash_of_edges(graph: Graph) -> str:

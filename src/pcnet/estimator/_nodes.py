@@ -31,19 +31,3 @@ def node_ids(what: str, nodes: ArrayLike | Tensor, graph: Graph) -> Tensor:
         name = graph.node_names[int(without[0])]
         raise PcnetError(f"{what} names node {name}, which has no label; leave it out.")
     return ids
-
-
-def draw_validation(y: Tensor, known: Tensor, share: float, seed: int) -> Tensor:
-    """A share of each class among the known nodes, but never the last node of a class; at least one in all."""
-    if not 0 < share < 1:
-        raise PcnetError(f"val_share must lie between 0 and 1, not {share}.")
-    random = np.random.default_rng(seed)
-    chosen: list[Tensor] = []
-    for label in y[known].unique():
-        members = known[y[known] == label]
-        count = min(max(round(share * len(members)), 1), len(members) - 1)
-        chosen.append(members[torch.from_numpy(random.permutation(len(members))[:count])])
-    drawn = torch.cat(chosen)
-    if len(drawn) == 0:
-        raise PcnetError("Every class has a single labelled node, so none is left to validate on; label more nodes.")
-    return drawn.sort().values

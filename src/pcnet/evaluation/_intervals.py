@@ -46,7 +46,7 @@ def summarise(values: Sequence[float], *, resamples: int = RESAMPLES, seed: int 
     return Summary(float(runs.mean()), (float(low), float(high)), std, tuple(runs.tolist()))
 
 
-def wilson(share: float, count: int) -> tuple[float, float]:
+def wilson(share: float, count: float) -> tuple[float, float]:
     """(s + z²/2n ± z √(s(1−s)/n + z²/4n²)) / (1 + z²/n): Wilson's 95 % interval of a share s of n nodes."""
     square = Z**2 / count
     half = Z * math.sqrt(share * (1 - share) / count + square / (4 * count))

@@ -1,12 +1,14 @@
 """The paper's experiments as data, and the runner that turns them into results."""
 
 from pcnet.experiments._as_published import AS_PUBLISHED, AsPublished
+from pcnet.experiments._estimate import Estimate, Pooled
 from pcnet.experiments._methods import MethodFile, method_file, method_files
 from pcnet.experiments._overrides import override
 from pcnet.experiments._presets import (
     DEFAULT_METHOD,
     Experiment,
     default_experiment,
+    default_settings,
     file_experiment,
     graph_experiment,
     named_experiment,
@@ -27,19 +29,24 @@ from pcnet.experiments._published import (
     published_names,
     published_statistics,
 )
-from pcnet.experiments._runner import Result, run_experiment, splits_of
+from pcnet.experiments._runner import MEMBERS, VAL_SHARE, Result, run_experiment, splits_of, targets_of_all
 
 __all__ = [
     "AS_PUBLISHED",
     "DEFAULT_METHOD",
+    "MEMBERS",
+    "VAL_SHARE",
     "AsPublished",
+    "Estimate",
     "Experiment",
     "Figure",
     "MethodFile",
+    "Pooled",
     "Published",
     "Result",
     "Statistics",
     "default_experiment",
+    "default_settings",
     "file_experiment",
     "graph_experiment",
     "method_file",
@@ -59,4 +66,5 @@ __all__ = [
     "splits_of",
     "table_datasets",
     "table_experiment",
+    "targets_of_all",
 ]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pcnet._files import parse_toml, read_json
-from pcnet.data import EMBEDDED, STRATIFIED, check_protocol, dataset_named, is_fixed, official_name
+from pcnet.data import EMBEDDED, PAPER_PROTOCOLS, STRATIFIED, check_protocol, dataset_named, is_fixed, official_name
 from pcnet.errors import PcnetError, close_match
 from pcnet.evaluation import Metric, default_metric, metric_named
 from pcnet.experiments._methods import Entry, method_file
@@ -71,6 +71,16 @@ class Experiment:
         """The metric itself."""
         return metric_named(self.metric)
 
+    @property
+    def follows_paper(self) -> bool:
+        """Whether the splits are those of the paper, and so is how scores are summed up."""
+        return self.protocol in PAPER_PROTOCOLS
+
+    @property
+    def of_a_table(self) -> bool:
+        """Whether the settings are those of a table of the paper, with changes or without."""
+        return self.preset.partition(",")[0] in preset_names()
+
     def with_metric(self, name: str | None) -> Experiment:
         """The experiment scored by another metric, which also chooses the epoch of every run; None changes nothing."""
         if name is None:
@@ -78,7 +88,8 @@ class Experiment:
         metric = metric_named(name)
         training = replace(self.training, select=selection_by(metric))
         changed = replace(self, metric=metric.name, training=training)
-        return changed if metric.name == "accuracy" and self.training == training else changed.unpublished()
+        # Defaults that are scored in another way are defaults.
+        return changed if training == self.training or not self.of_a_table else changed.unpublished()
 
     def unpublished(self) -> Experiment:
         """The experiment with settings of one's own: no published figure is about it."""
@@ -211,7 +222,7 @@ def default_experiment(dataset: str, method: str = DEFAULT_METHOD) -> Experiment
     if method_file(method).cell("table2", name) is not None:
         return preset_experiment(name, "table2", method)
     of_the_paper = any(name in table["protocols"] for table in _tables().values())
-    return _without_settings(name, PAPER_PROTOCOL if of_the_paper else STRATIFIED, method)
+    return default_settings(name, method, PAPER_PROTOCOL if of_the_paper else STRATIFIED)
 
 
 def protocol_experiment(dataset: str, protocol: str, method: str = DEFAULT_METHOD) -> Experiment:
@@ -221,25 +232,27 @@ def protocol_experiment(dataset: str, protocol: str, method: str = DEFAULT_METHO
     for preset, table in _tables().items():
         if table["protocols"].get(name) == protocol and method_file(method).cell(preset, name) is not None:
             return preset_experiment(name, preset, method)
-    return _without_settings(name, protocol, method)
+    return default_settings(name, method, protocol)
 
 
-def graph_experiment(graph: Graph, method: str = DEFAULT_METHOD, protocol: str | None = None) -> Experiment:
+def graph_experiment(
+    graph: Graph, method: str = DEFAULT_METHOD, protocol: str | None = None, metric: str | None = None
+) -> Experiment:
     """A method's defaults on a graph that is in no catalogue: on the splits it comes with, else on stratified ones.
 
-    Where two classes are far from equal, ROC-AUC scores, and chooses the epoch.
+    Scored by accuracy with the method's own choice of the epoch, or by another metric, which then chooses the epoch
+    too: the one that is asked for, or ROC-AUC for two classes that are far from equal.
     """
     chosen = protocol or (official_name(graph) if graph.fixed_splits else STRATIFIED)
     check_protocol(chosen)
-    experiment = _without_settings(graph.name, chosen, method)
-    metric = default_metric(graph.y)
-    if metric.name != experiment.metric:
-        experiment = replace(experiment.with_metric(metric.name), preset=experiment.preset)
+    experiment = default_settings(graph.name, method, chosen)
+    if metric is not None or default_metric(graph.y).name != experiment.metric:
+        experiment = experiment.with_metric(metric or default_metric(graph.y).name)
     return replace(experiment, seeds=experiment.seeds[: len(graph.fixed_splits) if is_fixed(chosen) else None])
 
 
-def _without_settings(name: str, protocol: str, method: str) -> Experiment:
-    """PCNet has defaults of its own, which are better for unknown graphs than any published setting."""
+def default_settings(name: str, method: str = DEFAULT_METHOD, protocol: str = STRATIFIED) -> Experiment:
+    """A method's defaults; PCNet's own are better for unknown graphs than any published setting."""
     seeds = tuple(range(10))
     if method == DEFAULT_METHOD:
         return Experiment(name, "defaults", protocol, seeds)

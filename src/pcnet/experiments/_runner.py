@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
-from pcnet.data import Split, is_fixed, make_split
+from pcnet.data import Split, draw_validation, is_fixed, make_split
 from pcnet.errors import PcnetError
 from pcnet.evaluation import Summary, scores, summarise
 from pcnet.experiments._as_published import AsPublished, EpochsInQuestion
+from pcnet.experiments._estimate import Pooled, estimates
 from pcnet.experiments._presets import Experiment
 from pcnet.graph import Graph
 from pcnet.training import Outcome, Reporter, Run, Targets, clear_checkpoint, train
 
+#: A predictor has so many members: each leaves another fifth of the labels out to stop by, so that every label trains
+#: four of them and stops one.
+MEMBERS, VAL_SHARE = 5, 0.2
+
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """The runs of an experiment and their scores in percent, by metric."""
+    """The runs of an experiment and their scores by metric (in percent where they are shares).
+
+    `members` were trained on all labels beside the runs, to predict: the runs say how good such predictions are.
+    """
 
     experiment: Experiment
     splits: list[Split]
@@ -28,11 +37,27 @@ class Result:
     test: dict[str, Summary]
     val: dict[str, Summary]
     seconds: float
+    members: tuple[tuple[Run, Outcome], ...] = ()
 
     @property
     def runs(self) -> list[Run]:
         """What was trained."""
         return _runs(self.experiment, self.splits)
+
+    @property
+    def predictor(self) -> Sequence[tuple[Run, Outcome]]:
+        """What is kept to predict with: the members where there are any, else the runs."""
+        return self.members or list(zip(self.runs, self.outcomes, strict=True))
+
+    @property
+    def headline(self) -> Summary:
+        """The test score by the metric of the experiment."""
+        return self.test[self.experiment.metric]
+
+    @property
+    def pooled(self) -> Pooled:
+        """What the runs say of the nodes that they tested."""
+        return Pooled.of(self.splits, [outcome.logits for outcome in self.outcomes])
 
     @property
     def notes(self) -> list[str]:
@@ -44,6 +69,7 @@ def run_experiment(
     graph: Graph,
     experiment: Experiment,
     *,
+    members: int = 0,
     threads: int | None = None,
     device: torch.device | str = "cpu",
     reporter: Reporter | None = None,
@@ -53,15 +79,17 @@ def run_experiment(
 ) -> Result:
     """Split, train and only then score: training is handed no test label.
 
-    Scored is the epoch that validation chose, or with `as_published` the one that the method's authors tested.
+    Scored is the epoch that validation chose, or with `as_published` the one that the method's authors tested. Splits
+    of the paper are summed up as there, by the mean over the runs; other splits by an `Estimate`. With `members`, as
+    many models are trained beside the runs on every label that there is, to predict the nodes without one.
     """
     splits = splits_of(graph, experiment)
-    runs = _runs(experiment, splits)
+    runs, final = _runs(experiment, splits), _members(graph, experiment, members)
     asked = None if as_published is None else EpochsInQuestion(as_published.epoch, len(runs))
     start = time.perf_counter()
-    outcomes = train(
+    trained = train(
         graph,
-        runs,
+        [*runs, *final],
         threads=threads,
         device=device,
         reporter=reporter,
@@ -70,16 +98,23 @@ def run_experiment(
         watch=None if asked is None else asked.watch,
     )
     seconds = time.perf_counter() - start
-    for seed, outcome in zip(experiment.seeds, outcomes, strict=True):
+    outcomes = trained[: len(runs)]
+    for run, outcome in zip([*runs, *final], trained, strict=True):
         if outcome.diverged:
             if checkpoint is not None:
                 clear_checkpoint(checkpoint)
             raise PcnetError(
-                f"Training with seed {seed} diverged: no epoch had a finite loss. Lower the learning rates."
+                f"Training with seed {run.seed} diverged: no epoch had a finite loss. Lower the learning rates."
             )
     logits = [outcome.logits for outcome in outcomes] if asked is None else asked.chosen_by_test(splits)
     test, val = (_summaries(logits, splits, part) for part in ("test", "val"))
-    return Result(experiment, splits, outcomes, test, val, seconds)
+    if experiment.metric not in test:
+        title = experiment.scored_by.title
+        raise PcnetError(f"The test nodes of a split are all of one class, so {title} says nothing; label more nodes.")
+    if not experiment.follows_paper:
+        test = dict(estimates(Pooled.of(splits, logits), test, int((graph.y < 0).sum())))
+    kept = tuple(zip(final, trained[len(runs) :], strict=True))
+    return Result(experiment, splits, outcomes, test, val, seconds, kept)
 
 
 def splits_of(graph: Graph, experiment: Experiment) -> list[Split]:
@@ -90,6 +125,21 @@ def splits_of(graph: Graph, experiment: Experiment) -> list[Split]:
     turns = len(graph.fixed_splits) if is_fixed(experiment.protocol) else 0
     numbers = [seed % turns if turns else seed for seed in experiment.seeds]
     return [make_split(graph, experiment.protocol, number) for number in numbers]
+
+
+def targets_of_all(graph: Graph, known: Tensor, share: float, seed: int) -> Targets:
+    """The known labels of a graph, all in use: a share of each class chooses the epoch, the others train."""
+    val = draw_validation(graph.y, known, share, seed)
+    train = known[~torch.isin(known, val)]
+    return Targets(train, graph.y[train], val, graph.y[val], graph.num_classes)
+
+
+def _members(graph: Graph, experiment: Experiment, count: int) -> list[Run]:
+    known = (graph.y >= 0).nonzero().flatten()
+    return [
+        Run(experiment.model, experiment.training, targets_of_all(graph, known, VAL_SHARE, seed), seed)
+        for seed in range(experiment.seeds[0], experiment.seeds[0] + count)
+    ]
 
 
 def _runs(experiment: Experiment, splits: list[Split]) -> list[Run]:
