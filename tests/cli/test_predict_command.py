@@ -47,7 +47,7 @@ def rows(path: Path) -> list[dict[str, str]]:
 def test_train_and_predict(pcnet: Callable, place: Path, people: Path):
     code, out, err = pcnet("train", "people", *QUICK, "--out", "run")
     assert (code, err) == (0, "")
-    assert "PCNet on people (90 nodes, 4 features, 3 classes): defaults, changed, random-60-20-20, 2 runs" in out
+    assert "PCNet on people (90 nodes, 4 features, 3 classes): defaults, changed, stratified-60-20-20, 2 runs" in out
     assert "18 of 90 nodes have no label" in out
     code, out, err = pcnet("predict", "run", "--json", "summary.json")
     assert (code, err) == (0, "")
@@ -60,7 +60,7 @@ def test_train_and_predict(pcnet: Callable, place: Path, people: Path):
     ordered = np.sort(probabilities, axis=1)
     np.testing.assert_allclose([float(row["margin"]) for row in found], ordered[:, 2] - ordered[:, 1], atol=2e-6)
     summary = json.loads((place / "summary.json").read_text())
-    assert (summary["nodes"], summary["models"], summary["method"]) == (90, 2, "pcnet")
+    assert (summary["nodes"], summary["models"], summary["method"]) == (90, 5, "pcnet")
     expected = NodeClassifier.load(place / "run").predict_proba(read_graph(people))
     np.testing.assert_allclose(probabilities, expected, atol=1e-6)
 

@@ -19,6 +19,7 @@ KEYS = [
     "preset",
     "runs",
     "settings",
+    "metric",
     "test",
     "val",
     "epochs",

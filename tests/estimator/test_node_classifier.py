@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import sklearn.metrics
 import torch
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -173,6 +174,46 @@ def test_scikit_learns_tools(graph):
     search = GridSearchCV(by_node, {"classifier__model": ["mlp", "pcnet"]}, cv=2, scoring="neg_log_loss")
     search.fit(nodes.reshape(-1, 1), labels)
     assert search.best_params_["classifier__model"] in ("mlp", "pcnet")
+
+
+def test_labels_may_be_names(graph):
+    nodes = np.flatnonzero(graph.y.numpy() >= 0)
+    names = np.array(graph.class_names, dtype=object)[graph.y.numpy()[nodes]]
+    named, numbered = (NodeIndexClassifier(graph, NodeClassifier(settings=QUICK, runs=1)) for _ in range(2))
+    named.fit(nodes[::2], names[::2])
+    numbered.fit(nodes[::2], graph.y.numpy()[nodes[::2]])
+    assert named.predict(nodes).tolist() == [graph.class_names[label] for label in numbered.predict(nodes)]
+    assert cross_val_score(named, nodes, names, cv=3).mean() > 0.5
+    with pytest.raises(PcnetError, match="The label 'wolf' is no class of the graph, which has"):
+        named.fit(nodes[:2], ["wolf", "wolf"])
+    with pytest.raises(PcnetError, match="Labels must be class numbers from 0 to"):
+        named.fit(nodes[:2], [0, 99])
+
+
+def test_a_metric_scores(graph):
+    nodes = np.flatnonzero(graph.y.numpy() >= 0)
+    fitted = {
+        name: NodeClassifier(settings=QUICK, runs=2, metric=name).fit(graph, train_mask=nodes[::2])
+        for name in ("accuracy", "roc_auc", "macro_f1", "log_loss")
+    }
+    truth = graph.y.numpy()[nodes[1::2]]
+    probability = fitted["roc_auc"].predict_proba()[nodes[1::2]]
+    expected = sklearn.metrics.roc_auc_score(truth, probability, multi_class="ovr")
+    assert fitted["roc_auc"].score() == pytest.approx(expected)
+    assert fitted["accuracy"].score() == np.mean(fitted["accuracy"].predict_proba()[nodes[1::2]].argmax(1) == truth)
+    loss = sklearn.metrics.log_loss(truth, fitted["log_loss"].predict_proba()[nodes[1::2]])
+    assert fitted["log_loss"].score() == pytest.approx(-loss)
+
+
+def test_unbalanced_classes_are_scored_by_roc_auc(tmp_path):
+    whole = csbm(400, 0.5, classes=2, features=8, seed=3)
+    rare = replace(whole, y=torch.where((whole.y == 1) & (torch.arange(400) % 3 > 0), -1, whole.y))
+    classifier = NodeClassifier(settings=QUICK, runs=2).fit(rare, train_mask=(rare.y >= 0) & (torch.arange(400) < 300))
+    assert classifier.metric_ == "roc_auc"
+    classifier.save(tmp_path)
+    loaded = NodeClassifier.load(tmp_path)
+    held = np.flatnonzero((rare.y >= 0) & (torch.arange(400) >= 300))
+    assert loaded.score(rare, held) == classifier.score(nodes=held)
 
 
 def test_a_fold_sees_its_own_labels_only(graph):

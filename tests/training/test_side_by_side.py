@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from torch.nn.functional import cross_entropy
 
 from pcnet import PcnetError, PCNetSettings, Run, Targets, TrainingSettings, csbm, make_split, train
 from pcnet.nn import Draws
+from pcnet.training._settings import Selection
 
 pytestmark = pytest.mark.filterwarnings("ignore::pcnet.PcnetWarning")
 
@@ -140,7 +142,7 @@ TRAINING = st.builds(
     epochs=st.integers(1, 9),
     stopping=st.sampled_from(["window", "patience", "none"]),
     patience=st.integers(1, 4),
-    select=st.sampled_from(["val_loss", "val_accuracy", "val_balanced_loss", "val_balanced_accuracy"]),
+    select=st.sampled_from(get_args(Selection)),
     class_weight=st.sampled_from(["none", "balanced"]),
 )
 

@@ -108,6 +108,11 @@ class RunFolder:
             **metrics,
             "epochs": summary["epochs"],
             "best_epochs": [o.best_epoch for o in result.outcomes],
+            "predictor": {
+                "models": len(runs),
+                "seeds": [run.seed for run in runs],
+                "knows_every_label": bool(result.members),
+            },
         }
         write_json(self.path / "metrics.json", {**details, "seconds": result.seconds})
         clear_checkpoint(self.checkpoint)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from pcnet.errors import PcnetError, close_match
 
@@ -85,15 +86,15 @@ def _log_loss(logits: Tensor, labels: Tensor, counted: Tensor) -> Tensor:
 
 
 class _Ranking(NamedTuple):
-    """Nodes in the order of their scores for a class, against all others (…, C, n); of two classes the second alone.
+    """For each class against the rest (of two classes the second alone): nodes from the lowest score to the highest.
 
-    `below` and `upto` are how many entries are lower, and lower or equal; nodes that do not count come first of all.
+    All are (…, C, n): which nodes are of the class, and how many nodes score lower, and lower or equal. Nodes that do
+    not count come first; `left_out` (…, 1, 1) is their number.
     """
 
     positive: Tensor
-    order: Tensor
-    below: Tensor
-    upto: Tensor
+    lower: Tensor
+    lower_or_equal: Tensor
     left_out: Tensor
 
     @staticmethod
@@ -105,11 +106,16 @@ class _Ranking(NamedTuple):
         else:
             scores = torch.log_softmax(logits.double(), -1).transpose(-1, -2)
         here = counted.unsqueeze(-2)
-        scores = torch.where(here, scores, -torch.inf).contiguous()
-        positive = (labels.unsqueeze(-2) == classes.unsqueeze(-1)) & here
-        ascending, order = scores.sort(-1)
-        below, upto = (torch.searchsorted(ascending, scores, right=right) for right in (False, True))
-        return _Ranking(positive, order, below, upto, (~here).sum(-1, keepdim=True))
+        ascending, order = torch.where(here, scores, -torch.inf).sort(-1)
+        positive = ((labels.unsqueeze(-2) == classes.unsqueeze(-1)) & here).gather(-1, order)
+        n = order.shape[-1]
+        place = torch.arange(n, device=logits.device)
+        steps = ascending.diff() > 0
+        # Equal scores are one step of a stair: it begins after the last rise, and ends before the next.
+        lower = torch.where(pad(steps, (1, 0), value=True), place, 0).cummax(-1).values
+        ends = torch.where(pad(steps, (0, 1), value=True), place + 1, n)
+        upto = ends.flip(-1).cummin(-1).values.flip(-1)
+        return _Ranking(positive, lower, upto, (~here).sum(-1, keepdim=True))
 
 
 def _roc_auc(logits: Tensor, labels: Tensor, counted: Tensor) -> Tensor:
@@ -117,8 +123,8 @@ def _roc_auc(logits: Tensor, labels: Tensor, counted: Tensor) -> Tensor:
     ranking = _Ranking.of(logits, labels, counted)
     positives = ranking.positive.sum(-1).double()
     negatives = counted.sum(-1, keepdim=True) - positives
-    ranks = (ranking.below + ranking.upto + 1) / 2 - ranking.left_out
-    wins = torch.where(ranking.positive, ranks.double(), 0.0).sum(-1) - positives * (positives + 1) / 2
+    ranks = (ranking.lower + ranking.lower_or_equal + 1).double() / 2 - ranking.left_out
+    wins = torch.where(ranking.positive, ranks, 0.0).sum(-1) - positives * (positives + 1) / 2
     return _mean_where(wins / (positives * negatives), (positives > 0) & (negatives > 0))
 
 
@@ -127,12 +133,11 @@ def _average_precision(logits: Tensor, labels: Tensor, counted: Tensor) -> Tenso
     ranking = _Ranking.of(logits, labels, counted)
     positives = ranking.positive.sum(-1, keepdim=True)
     # How many positive nodes are among the first k.
-    among = torch.nn.functional.pad(ranking.positive.gather(-1, ranking.order).cumsum(-1), (1, 0))
-    higher = ranking.positive.shape[-1] - ranking.below
-    precision = (positives - among.gather(-1, ranking.below)).double() / higher
-    mean = torch.where(ranking.positive, precision, 0.0).sum(-1) / positives.squeeze(-1)
-    negatives = counted.sum(-1, keepdim=True) - positives.squeeze(-1)
-    return _mean_where(mean, (positives.squeeze(-1) > 0) & (negatives > 0))
+    among = pad(ranking.positive.cumsum(-1), (1, 0))
+    precision = (positives - among.gather(-1, ranking.lower)).double() / (ranking.lower.shape[-1] - ranking.lower)
+    positives = positives.squeeze(-1)
+    mean = torch.where(ranking.positive, precision, 0.0).sum(-1) / positives
+    return _mean_where(mean, (positives > 0) & (positives < counted.sum(-1, keepdim=True)))
 
 
 def _mean_where(values: Tensor, defined: Tensor) -> Tensor:
