@@ -133,10 +133,10 @@ def markdown(report: Mapping[str, Any]) -> str:
     lines = [
         "# What `pcnet train` says, and what is true",
         "",
-        "Of every labelled graph at hand 40 % of the labels are hidden at random, three times. *Estimate* is what `pcnet",
-        "train` prints for the nodes without a label, from the other labels alone, with its 95 % interval; *truth* is the",
-        "score of its predictions on the hidden nodes, whose labels were read once, for this table. *Single runs* is the",
-        "mean test score of the runs behind the estimate. Scores are in percent.",
+        "Of every labelled graph at hand 40 % of the labels are hidden at random, three times. *Estimate* is what",
+        "`pcnet train` prints for the nodes without a label, from the other labels alone, with its 95 % interval;",
+        "*truth* is the score of its predictions on the hidden nodes, whose labels were read once, for this table.",
+        "*Single runs* is the mean test score of the runs behind the estimate. Scores are in percent.",
         "",
         f"- The interval holds the truth in **{found['inside']} of {found['cases']} cases** ({share:.0f} %; "
         f"goal: {found['goal_inside_percent']:.0f} %).",
