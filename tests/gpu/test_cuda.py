@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from pcnet.nn import DeviceDraws, PCNet, PCNetSettings
 from pcnet.polynomial import Chebyshev, Powers
 from pcnet.propagate import apply_polynomial, product
 from pcnet.training import Run, Targets, TrainingSettings, train
+from pcnet.training._settings import Selection
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 CUDA = torch.device("cuda")
@@ -191,6 +193,23 @@ def test_training_without_dropout_follows_the_cpu() -> None:
         np.testing.assert_allclose(other.val_loss, one.val_loss, rtol=2e-3)
         same = (one.logits.argmax(1) == other.logits.argmax(1)).float().mean()
         assert float(same) > 0.995
+
+
+@pytest.mark.filterwarnings("error::pcnet.PcnetWarning")
+def test_every_metric_chooses_epochs_on_the_device() -> None:
+    """Captured like any epoch, and the values are those of the logits that are kept."""
+    graph = csbm(n=400, phi=0.5, classes=3, seed=1)
+    model = PCNetSettings(K=3, N=3, t=0.3, drop_in=0.0, drop_hidden=0.0)
+    selections = [*get_args(Selection)] * 2
+    training = [TrainingSettings(lr={"all": 0.02}, epochs=40, patience=15, select=select) for select in selections]
+    batch = runs(graph, len(selections), model, training[0])
+    batch = [dataclasses.replace(run, training=own) for run, own in zip(batch, training, strict=True)]
+    expected, found = train(graph, batch), train(graph, batch, device="cuda")
+    for run, one, other in zip(batch, expected, found, strict=True):
+        value = run.training.val_metric.share(other.logits[run.targets.val], run.targets.val_labels)
+        assert other.val_score[other.best_epoch] == pytest.approx(value, abs=0.02)
+        np.testing.assert_allclose(other.val_score[:10], one.val_score[:10], atol=0.02)
+    assert_logits_of_the_best_epoch(batch, found)
 
 
 def test_many_runs_shrink_and_end_like_one_at_a_time() -> None:
