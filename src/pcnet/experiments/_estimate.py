@@ -15,7 +15,7 @@ from pcnet.evaluation import METRICS, Metric, Summary, temperature, wilson
 from pcnet.evaluation import scores as scores_of
 
 #: Resamples of the nodes, nodes of a resample at most, and numbers that are resampled at a time.
-RESAMPLES, LARGEST, AT_ONCE = 300, 20_000, 2**22
+RESAMPLES, LARGEST, AT_ONCE = 200, 5_000, 2**22
 
 
 @dataclass(frozen=True)
