@@ -7,7 +7,15 @@ from pcnet.data._load import EMBEDDED, load_dataset, load_embedded
 from pcnet.data._protocols import FIXED, PROTOCOLS, make_split
 from pcnet.data._sources import cache_folder, data_folder, fetch, find, find_splits
 from pcnet.data._split import Split
-from pcnet.data.own import graph_from_networkx, graph_from_pyg, graph_from_scipy, read_graph, write_graph
+from pcnet.data.own import (
+    as_graph,
+    graph_from_networkx,
+    graph_from_pandas,
+    graph_from_pyg,
+    graph_from_scipy,
+    read_graph,
+    write_graph,
+)
 
 __all__ = [
     "CATALOGUE",
@@ -17,6 +25,7 @@ __all__ = [
     "Dataset",
     "Facts",
     "Split",
+    "as_graph",
     "cache_folder",
     "checksums",
     "csbm",
@@ -26,6 +35,7 @@ __all__ = [
     "find",
     "find_splits",
     "graph_from_networkx",
+    "graph_from_pandas",
     "graph_from_pyg",
     "graph_from_scipy",
     "load_dataset",

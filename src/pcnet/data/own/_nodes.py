@@ -1,0 +1,88 @@
+"""Everything that tables say about nodes, in one table: their own, that of their labels, and their features' list."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pcnet.data.own._coded import Coded
+from pcnet.data.own._ends import names_in
+from pcnet.data.own._identity import identify
+from pcnet.data.own._join import Joined, Part, part_of
+from pcnet.data.own._labels import read_ids
+from pcnet.data.own._listed_features import FEATURES, ID, ListedFeatures
+from pcnet.data.own._roles import NodeColumns, Wishes, free_columns, id_column, node_columns
+from pcnet.data.own._sources import Tables
+from pcnet.data.own._table import Table
+
+
+class Nodes(NamedTuple):
+    """A table of nodes, what its columns are, the nodes' names and the row that has each name."""
+
+    table: Table
+    columns: NodeColumns
+    ids: NDArray
+    places: dict[str, int]
+    wishes: Wishes
+
+
+def read_nodes(tables: Tables, ends: Sequence[Coded], wishes: Wishes, notes: list[str]) -> Nodes:
+    """The nodes of a graph whose edges have these ends; `wishes` with the label, if a table of labels has only one."""
+    features = _listed_features(tables.features, wishes)
+    main = tables.main
+    if main is None:
+        return _named_by(tables.edges.title, ends, features, wishes, notes)
+    # Which column of a table of labels holds them shows when its ids are known: all are read.
+    wanted = wishes if tables.nodes else replace(wishes, schema=None)
+    found = identify(main.title, main.names, partial(tables.rows, main), ends, wanted)
+    ids, places = read_ids(found.table, found.column)
+    parts, title, others = [], main.title, [name for name in free_columns(main.names, wishes) if name != found.column]
+    if tables.nodes and tables.labels:
+        title = f"{main.title} + {tables.labels.title}"
+        labels = tables.rows(tables.labels, free_columns(tables.labels.names, wishes))
+        parts.append(part_of(labels, _usual_first(labels, found.column, wishes), places, main.title, notes))
+        others = [*parts[0].columns]
+    if tables.labels and wishes.label is None and len(others) == 1:
+        wishes = replace(wishes, label=others[0])
+    if features:
+        parts.append(part_of(features, [ID], places, main.title, notes))
+    names = [*main.names, *(column for part in parts for column in part.columns)]
+    columns = node_columns(title, names, wishes, found.column, found.reason)
+    return Nodes(_joined(title, found.table, parts), columns, ids, places, wishes)
+
+
+def _named_by(
+    title: str, ends: Sequence[Coded], features: ListedFeatures | None, wishes: Wishes, notes: list[str]
+) -> Nodes:
+    """The nodes that edges and listed features name."""
+    also = f" and {features.title}" if features else ""
+    said = f"There is no table of nodes: they are those that the edges{also} name."
+    names = names_in(*ends, *([features.coded(ID)] if features else []))
+    table = Table(title, {ID: names}, len(names.codes))
+    ids, places = read_ids(table, ID)
+    parts = [part_of(features, [ID], places, title, notes)] if features else []
+    columns = NodeColumns(ID, None, [FEATURES] if features else [], [said])
+    return Nodes(_joined(title, table, parts), columns, ids, places, wishes)
+
+
+def _joined(title: str, table: Table, parts: Sequence[Part]) -> Table:
+    return Joined(title, [Part(table, table.names, np.arange(table.rows)), *parts]) if parts else table
+
+
+def _usual_first(labels: Table, identity: str, wishes: Wishes) -> list[str]:
+    """Columns that may name the nodes of a table of labels: as in the table of nodes, as usual, or any other."""
+    usual, _ = id_column(labels.title, labels.names, replace(wishes, id=None))
+    order = dict.fromkeys((wishes.id, identity, usual, *labels.names))
+    return [name for name in order if name in labels.names]
+
+
+def _listed_features(path: Path | None, wishes: Wishes) -> ListedFeatures | None:
+    """The file that lists features, unless nobody wants them."""
+    unknown = wishes.schema is not None and FEATURES not in (column.name for column in wishes.schema.columns)
+    return None if path is None or FEATURES in wishes.drop or unknown else ListedFeatures(path)
