@@ -9,13 +9,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pcnet.data.own._coded import Coded
-from pcnet.data.own._ends import names_in
-from pcnet.data.own._identity import identify
+from pcnet.data.own._ends import EdgeTable, names_in
+from pcnet.data.own._identity import Identity, identify, look_up
 from pcnet.data.own._join import Joined, Part, part_of
-from pcnet.data.own._labels import read_ids
 from pcnet.data.own._listed_features import FEATURES, ID, ListedFeatures
 from pcnet.data.own._roles import NodeColumns, Wishes, free_columns, id_column, node_columns
 from pcnet.data.own._sources import Tables
@@ -23,52 +20,47 @@ from pcnet.data.own._table import Table
 
 
 class Nodes(NamedTuple):
-    """A table of nodes, what its columns are, the nodes' names and the row that has each name."""
+    """Everything about the nodes in one table, what its columns are, and what names them."""
 
     table: Table
     columns: NodeColumns
-    ids: NDArray
-    places: dict[str, int]
+    identity: Identity
     wishes: Wishes
 
 
-def read_nodes(tables: Tables, ends: Sequence[Coded], wishes: Wishes, notes: list[str]) -> Nodes:
-    """The nodes of a graph whose edges have these ends; `wishes` with the label, if a table of labels has only one."""
+def read_nodes(tables: Tables, edges: EdgeTable, wishes: Wishes, notes: list[str]) -> Nodes:
+    """The nodes that edges join; `wishes` with the label, if a table of labels has only one."""
     features = _listed_features(tables.features, wishes)
     main = tables.main
     if main is None:
-        return _named_by(tables.edges.title, ends, features, wishes, notes)
+        return _named_by(edges, features, wishes, notes)
     # Which column of a table of labels holds them shows when its ids are known: all are read.
     wanted = wishes if tables.nodes else replace(wishes, schema=None)
-    found = identify(main.title, main.names, partial(tables.rows, main), ends, wanted)
-    ids, places = read_ids(found.table, found.column)
+    found = identify(main.title, main.names, partial(tables.rows, main), edges, wanted)
     parts, title, others = [], main.title, [name for name in free_columns(main.names, wishes) if name != found.column]
     if tables.nodes and tables.labels:
         title = f"{main.title} + {tables.labels.title}"
         labels = tables.rows(tables.labels, free_columns(tables.labels.names, wishes))
-        parts.append(part_of(labels, _usual_first(labels, found.column, wishes), places, main.title, notes))
+        parts.append(part_of(labels, _usual_first(labels, found.column, wishes), found.places, main.title, notes))
         others = [*parts[0].columns]
     if tables.labels and wishes.label is None and len(others) == 1:
         wishes = replace(wishes, label=others[0])
     if features:
-        parts.append(part_of(features, [ID], places, main.title, notes))
+        parts.append(part_of(features, [ID], found.places, main.title, notes))
     names = [*main.names, *(column for part in parts for column in part.columns)]
     columns = node_columns(title, names, wishes, found.column, found.reason)
-    return Nodes(_joined(title, found.table, parts), columns, ids, places, wishes)
+    return Nodes(_joined(title, found.table, parts), columns, found, wishes)
 
 
-def _named_by(
-    title: str, ends: Sequence[Coded], features: ListedFeatures | None, wishes: Wishes, notes: list[str]
-) -> Nodes:
+def _named_by(edges: EdgeTable, features: ListedFeatures | None, wishes: Wishes, notes: list[str]) -> Nodes:
     """The nodes that edges and listed features name."""
     also = f" and {features.title}" if features else ""
     said = f"There is no table of nodes: they are those that the edges{also} name."
-    names = names_in(*ends, *([features.coded(ID)] if features else []))
-    table = Table(title, {ID: names}, len(names.codes))
-    ids, places = read_ids(table, ID)
-    parts = [part_of(features, [ID], places, title, notes)] if features else []
+    names, title = names_in(*edges.ends, *([features.coded(ID)] if features else [])), edges.table.title
+    found = look_up(Table(title, {ID: names}, len(names.codes)), ID, edges)
+    parts = [part_of(features, [ID], found.places, title, notes)] if features else []
     columns = NodeColumns(ID, None, [FEATURES] if features else [], [said])
-    return Nodes(_joined(title, table, parts), columns, ids, places, wishes)
+    return Nodes(_joined(title, found.table, parts), columns, found, wishes)
 
 
 def _joined(title: str, table: Table, parts: Sequence[Part]) -> Table:
