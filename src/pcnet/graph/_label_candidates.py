@@ -40,7 +40,7 @@ def require_labels(graph: Graph) -> None:
             "Give some nodes a label, in a column called so, or name the column: --read label=COLUMN (in Python "
             "label='COLUMN')."
         )
-        raise PcnetError(f"No node of {graph.name} has a label, and training learns from labels. {advice}")
+        raise PcnetError(f"No node of {graph.name} has a label. {advice}")
 
 
 def label_advice(candidates: Sequence[LabelCandidate]) -> str:

@@ -61,7 +61,7 @@ def test_columns_that_may_hold_labels_are_named_and_nothing_is_trained_before_on
     assert f"No column holds labels. {advice} Until then they are features." in graph.notes
     with pytest.raises(PcnetError) as error:
         require_labels(graph)
-    assert str(error.value) == f"No node of mine has a label, and training learns from labels. {advice}"
+    assert str(error.value) == f"No node of mine has a label. {advice}"
 
 
 def test_the_printed_option_reads_the_label(tables):

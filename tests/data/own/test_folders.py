@@ -220,7 +220,15 @@ FOLDERS: dict[str, tuple[dict[str, object], str]] = {
     ),
     "labels of others": (
         {"edges.csv": EDGES, "nodes.csv": NODES, "labels.csv": "id,topic\nx,a\ny,b\n"},
-        "No id in the column 'id' of labels.csv is one of nodes.csv; correct one of them.",
+        "No id in the column 'id' of labels.csv is one of nodes.csv; correct one of them, or call",
+    ),
+    "names of classes": (
+        {"edges.csv": EDGES, "nodes.csv": NODES, "labels.csv": "label,name\n0,art\n1,zoo\n"},
+        "No id in the column 'name' of labels.csv is one of nodes.csv",
+    ),
+    "labels in both": (
+        {"edges.csv": EDGES, "nodes.csv": "id,class\n0,a\n1,b\n2,a\n3,b\n", "labels.csv": LABELS},
+        "nodes.csv has labels ('class'), and so has labels.csv; name the column (label).",
     ),
     "label twice": (
         {"edges.csv": EDGES, "nodes.csv": NODES, "target.csv": LABELS + "3,a\n"},
@@ -304,6 +312,14 @@ def test_a_features_file_that_a_classifier_lacks(folder, tmp_path):
     (tmp_path / "mine" / "features.json").unlink()
     with pytest.raises(PcnetError, match=r"The column 'features' is missing in nodes\.csv"):
         read_graph(tmp_path / "mine", schema=trained.schema)
+
+
+def test_a_list_of_features_that_would_fill_the_memory(folder):
+    place = folder({"edges.csv": EDGES})
+    with (place / "features.json").open("wb") as stream:
+        stream.truncate(2**29 + 1)
+    with pytest.raises(PcnetError, match=r"features\.json is larger than 512 MiB; make it a column of nodes\.parquet"):
+        read_graph(place)
 
 
 def test_a_kind_that_features_cannot_have(folder):

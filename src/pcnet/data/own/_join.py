@@ -77,7 +77,10 @@ def part_of(table: Table, columns: Sequence[str], nodes: Mapping[str, int], titl
     identity = max(columns, key=lambda name: np.count_nonzero(known[name] >= 0))
     there = known[identity] >= 0
     if not there.any():
-        raise PcnetError(f"No id in the column '{identity}' of {table.title} is one of {title}; correct one of them.")
+        raise PcnetError(
+            f"No id in the column '{identity}' of {table.title} is one of {title}; correct one of them, or call the "
+            "file something else."
+        )
     read_ids(table, identity)
     rows = np.full(len(nodes), -1)
     rows[known[identity][there]] = np.flatnonzero(there)

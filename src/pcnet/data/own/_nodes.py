@@ -14,9 +14,10 @@ from pcnet.data.own._ends import EdgeTable, names_in
 from pcnet.data.own._identity import Identity, identify, look_up
 from pcnet.data.own._join import Joined, Part, part_of
 from pcnet.data.own._listed_features import FEATURES, ID, ListedFeatures
-from pcnet.data.own._roles import NodeColumns, Wishes, free_columns, id_column, node_columns
+from pcnet.data.own._roles import NodeColumns, Wishes, free_columns, id_column, node_columns, usual_label
 from pcnet.data.own._sources import Tables
 from pcnet.data.own._table import Table
+from pcnet.errors import PcnetError
 
 
 class Nodes(NamedTuple):
@@ -41,8 +42,12 @@ def read_nodes(tables: Tables, edges: EdgeTable, wishes: Wishes, notes: list[str
     if tables.nodes and tables.labels:
         title = f"{main.title} + {tables.labels.title}"
         labels = tables.rows(tables.labels, free_columns(tables.labels.names, wishes))
-        parts.append(part_of(labels, _usual_first(labels, found.column, wishes), found.places, main.title, notes))
-        others = [*parts[0].columns]
+        parts.append(part_of(labels, _ids_of_labels(labels, found.column, wishes), found.places, main.title, notes))
+        usual, others = usual_label(others), [*parts[0].columns]
+        if usual and wishes.label is None:
+            raise PcnetError(
+                f"{main.title} has labels ('{usual}'), and so has {labels.title}; name the column (label)."
+            )
     if tables.labels and wishes.label is None and len(others) == 1:
         wishes = replace(wishes, label=others[0])
     if features:
@@ -67,11 +72,11 @@ def _joined(title: str, table: Table, parts: Sequence[Part]) -> Table:
     return Joined(title, [Part(table, table.names, np.arange(table.rows)), *parts]) if parts else table
 
 
-def _usual_first(labels: Table, identity: str, wishes: Wishes) -> list[str]:
+def _ids_of_labels(labels: Table, identity: str, wishes: Wishes) -> list[str]:
     """Columns that may name the nodes of a table of labels: as in the table of nodes, as usual, or any other."""
-    usual, _ = id_column(labels.title, labels.names, replace(wishes, id=None))
-    order = dict.fromkeys((wishes.id, identity, usual, *labels.names))
-    return [name for name in order if name in labels.names]
+    others = [name for name in labels.names if name not in (wishes.label, usual_label(labels.names))]
+    usual, _ = id_column(labels.title, others, replace(wishes, id=None))
+    return [name for name in dict.fromkeys((wishes.id, identity, usual, *others)) if name in others]
 
 
 def _listed_features(path: Path | None, wishes: Wishes) -> ListedFeatures | None:

@@ -78,9 +78,9 @@ def read_graph(
             return read_npz(path, wishes) if path.suffix.lower() == ".npz" else read_graphml(path, wishes)
         return _read_files(path, nodes, features, wishes, progress)
     if is_frame(graph):
-        named = None if nodes is None else _source(nodes)
-        listed = None if features is None else Path(features)
-        return graph_of_tables("graph", Tables(Frame.of(graph, "edges"), named, None, listed), wishes)
+        about = None if nodes is None else _source(nodes)
+        tables = Tables(Frame.of(graph, "edges"), about, features=None if features is None else Path(features))
+        return graph_of_tables("graph", tables, wishes)
     for module, kind, read in _LIBRARIES:
         if is_a(graph, module, kind):
             _alone(f"The {type(graph).__name__}", nodes, features)

@@ -123,7 +123,7 @@ def node_columns(title: str, names: Sequence[str], wishes: Wishes, identity: str
     if wishes.label == identity:
         raise PcnetError(f"The column '{identity}' of {title} cannot be both id and label; name two.")
     rest = [name for name in free_columns(names, wishes) if name != identity]
-    label = _known(rest, _LABELS) if wishes.label is None else wishes.label if wishes.label in rest else None
+    label = usual_label(rest) if wishes.label is None else wishes.label if wishes.label in rest else None
     called = ("the index" if identity else "the column without a name") if is_unnamed(identity) else f"'{identity}'"
     labels = f"'{label}' holds their labels" if label else "no column holds labels"
     note = f"{title}: {called} names the nodes{reason}, {labels}."
@@ -133,6 +133,11 @@ def node_columns(title: str, names: Sequence[str], wishes: Wishes, identity: str
         features, unused = [n for n in features if n in wanted], [n for n in features if n not in wanted]
     left = [f"{title}: a column without a name is left out."] if "" in names and identity else []
     return NodeColumns(identity, label, features, [note, *left, *_left(title, unused)])
+
+
+def usual_label(names: Sequence[str]) -> str | None:
+    """The column that is called as labels usually are."""
+    return _known(names, _LABELS)
 
 
 def free_columns(names: Sequence[str], wishes: Wishes) -> list[str]:
