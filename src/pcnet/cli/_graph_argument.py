@@ -18,7 +18,7 @@ from pcnet.graph import Graph, Kind
 #: How the names of files that hold a graph end.
 ENDINGS = (".npz", ".graphml", ".csv", ".tsv", ".parquet")
 #: What `read_graph` takes a name for.
-TEXTS = ("nodes", "source", "target", "weight", "id", "label")
+TEXTS = ("nodes", "features", "source", "target", "weight", "id", "label")
 
 GraphArgument = Annotated[
     str | None,
@@ -33,8 +33,8 @@ ReadOption = Annotated[
     typer.Option(
         "--read",
         metavar="KEY=VALUE",
-        help="How to read your own graph: nodes, source, target, weight, id, label, drop, directed or kind.COLUMN, "
-        "as in --read label=topic --read kind.zip=category.",
+        help="How to read your own graph: nodes, features, source, target, weight, id, label, drop, directed or "
+        "kind.COLUMN, as in --read label=topic --read kind.zip=category.",
     ),
 ]
 

@@ -17,7 +17,15 @@ from pcnet.data._protocols import (
 from pcnet.data._sources import cache_folder, data_folder, fetch, find, find_splits
 from pcnet.data._split import Split
 from pcnet.data._stratified import draw_validation
-from pcnet.data.own import graph_from_networkx, graph_from_pyg, graph_from_scipy, read_graph, write_graph
+from pcnet.data.own import (
+    as_graph,
+    graph_from_networkx,
+    graph_from_pandas,
+    graph_from_pyg,
+    graph_from_scipy,
+    read_graph,
+    write_graph,
+)
 
 __all__ = [
     "CATALOGUE",
@@ -29,6 +37,7 @@ __all__ = [
     "Dataset",
     "Facts",
     "Split",
+    "as_graph",
     "cache_folder",
     "check_protocol",
     "checksums",
@@ -40,6 +49,7 @@ __all__ = [
     "find",
     "find_splits",
     "graph_from_networkx",
+    "graph_from_pandas",
     "graph_from_pyg",
     "graph_from_scipy",
     "is_fixed",

@@ -10,6 +10,7 @@ from pcnet.graph._homophily import (
     label_informativeness,
     node_homophily,
 )
+from pcnet.graph._label_candidates import LabelCandidate, label_advice, require_labels
 from pcnet.graph._operator import Direction, Operator, SelfLoops
 from pcnet.graph._schema import Column, Kind, Schema
 from pcnet.graph._spectrum import spectral_density, spectral_interval
@@ -22,6 +23,7 @@ __all__ = [
     "Direction",
     "Graph",
     "Kind",
+    "LabelCandidate",
     "Operator",
     "Preparing",
     "Schema",
@@ -34,8 +36,10 @@ __all__ = [
     "class_homophily",
     "clear_operator_cache",
     "edge_homophily",
+    "label_advice",
     "label_informativeness",
     "node_homophily",
+    "require_labels",
     "spectral_density",
     "spectral_interval",
     "structural_pairs",

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from pcnet.errors import PcnetError
 from pcnet.graph._csr import CSR
+from pcnet.graph._label_candidates import LabelCandidate
 from pcnet.graph._schema import Schema
 
 
@@ -37,6 +38,8 @@ class Graph:
     schema: Schema | None = None
     #: The edges in the one direction in which they were listed, where `edge_index` has both; they have no weights.
     listed_edges: Tensor | None = None
+    #: Columns that may hold the labels, where no node has one and the owner did not say which does.
+    label_candidates: tuple[LabelCandidate, ...] = ()
 
     def __post_init__(self) -> None:
         if isinstance(self.x, Tensor) and (self.x.layout != torch.strided or not self.x.is_floating_point()):

@@ -118,6 +118,25 @@ def test_files_that_hold_everything(write, suffix, tmp_path):
         check(lambda: read_graph(path))
 
 
+@pytest.mark.parametrize("victim", ["labels.csv", "features.json"])
+def test_tables_that_are_joined(victim, tmp_path):
+    contents = {
+        "edges.csv": EDGES,
+        "nodes.csv": "id,age\nada,31\nben,4.5\n7,18\ndön,\neve,77\n",
+        "labels.csv": "id,label,size\nada,cat,1\nben,dog,2\n7,,3\ndön,cat,4\neve,dog,\n",
+        "features.json": '{"ada": [1, "red"], "ben": [], "7": [1, 2], "eve": ["blue", "red"]}',
+    }
+    for name, content in contents.items():
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    whole, random = contents[victim].encode(), np.random.default_rng(6)
+    assert check(lambda: read_graph(tmp_path))
+    survivors = 0
+    for _ in range(700):
+        (tmp_path / victim).write_bytes(mangle(random, whole))
+        survivors += check(lambda: read_graph(tmp_path))
+    assert 10 < survivors < 600
+
+
 def test_parquet(tmp_path):
     (tmp_path / "edges.csv").write_text("source,target\nada,ben\nben,cleo\n")
     path = tmp_path / "nodes.parquet"

@@ -40,7 +40,7 @@ TABLES: dict[str, tuple[str | bytes | None, str | bytes | None, str]] = {
     "open quotation": (NODES + '"d,x,4\n', EDGES, "nodes.csv, line 5: unexpected end of data"),
     "same name twice": ("id,label,label\na,x,y\n", EDGES, "nodes.csv has two columns 'label'"),
     "one column": (NODES, "source\na\n", "edges.csv has 1 columns; edges need two"),
-    "no header": (NODES, "0,1\n1,2\n", "The first line of edges.csv holds numbers; it must name the columns"),
+    "no header": (NODES, "0,1\n1,2\n", "columns of edges.csv are called 0, 1; the first line of a file must name them"),
     "no edges file": (NODES, None, "There is none of edges.csv, edges.tsv, edges.parquet in the folder"),
     "negative weight": (NODES, "source,target,weight\na,b,-1\n", "column 'weight': the weight -1 is negative"),
     "missing weight": (NODES, "source,target,w\na,b,\n", "edges.csv, line 2, column 'w': the weight is missing"),

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from pcnet.data._reading import reading
 from pcnet.data.own._build import Splits, assemble, check_structural, unlabelled, whole_array
-from pcnet.data.own._coded import Coded
+from pcnet.data.own._coded import Coded, word_of
 from pcnet.data.own._columns import listed
 from pcnet.data.own._csv import ADVICE
 from pcnet.data.own._encode import join
@@ -50,11 +50,17 @@ def graph_from_scipy(
 
     x is an n × F array or sparse matrix, y one label a node (whole numbers or strings; −1, NaN or "" is unknown).
     """
+    wishes = Wishes(directed=directed, schema=schema, classes=classes)
+    return read_scipy(name, adjacency, wishes, x, y)
+
+
+def read_scipy(name: str, adjacency: Any, wishes: Wishes, x: Any = None, y: Any = None) -> Graph:
+    """The same with wishes."""
+    _refuse_columns("A matrix", wishes)
     matrix = scipy.sparse.coo_matrix(adjacency)
     if matrix.shape[0] != matrix.shape[1]:
         raise PcnetError(f"The adjacency matrix has shape {matrix.shape}; it must be square.")
     weight = None if np.all(matrix.data == 1) else matrix.data
-    wishes = Wishes(directed=directed, schema=schema, classes=classes)
     index = np.stack([matrix.row, matrix.col])
     return _graph(name, {"edges": index, "weight": weight, "x": x, "y": y}, wishes, nodes=matrix.shape[0])
 
@@ -68,6 +74,12 @@ def graph_from_pyg(
     name: str = "graph",
 ) -> Graph:
     """The graph of PyG's `Data`: edge_index, and where there are any x, y, edge_weight and masks of splits."""
+    return read_pyg(name, data, Wishes(directed=directed, schema=schema, classes=classes))
+
+
+def read_pyg(name: str, data: Any, wishes: Wishes) -> Graph:
+    """The same with wishes."""
+    _refuse_columns("PyG's Data", wishes)
     found = {key: getattr(data, key, None) for key in ("edge_index", "x", "y", "edge_weight")}
     if not isinstance(found["edge_index"], Tensor):
         raise PcnetError("The data has no edge_index; give a torch_geometric.data.Data of one graph.")
@@ -75,7 +87,6 @@ def graph_from_pyg(
     named = {key: arrays.get(names[0]) for key, names in _NAMES.items()}
     masks = {f"{part}_masks": getattr(data, f"{part}_mask", None) for part in _PARTS}
     named |= {key: mask.cpu().numpy().T for key, mask in masks.items() if isinstance(mask, Tensor)}
-    wishes = Wishes(directed=directed, schema=schema, classes=classes)
     return _graph(name, named, wishes, nodes=data.num_nodes)
 
 
@@ -85,8 +96,7 @@ def read_npz(path: Path, wishes: Wishes) -> Graph:
     `edge_index` (2 × m) or `edges` (m × 2); optional `x`, `y`, `edge_weight`, `ids`, `classes` (names that y numbers),
     and `train_masks`, `val_masks`, `test_masks` (one row a split).
     """
-    if wishes.columns:
-        raise PcnetError(f"{path} holds arrays, which have no columns: leave out {', '.join(wishes.columns)}.")
+    _refuse_columns(str(path), wishes)
     masks = {f"{part}_masks": (f"{part}_masks",) for part in _PARTS}
     arrays: dict[str, NDArray | None] = {}
     # Opened here, because NumPy leaves a damaged archive open.
@@ -106,6 +116,11 @@ def read_npz(path: Path, wishes: Wishes) -> Graph:
         return _graph(path.stem, arrays, wishes)
 
 
+def _refuse_columns(what: str, wishes: Wishes) -> None:
+    if wishes.columns:
+        raise PcnetError(f"{what} holds arrays, which have no columns: leave out {', '.join(wishes.columns)}.")
+
+
 def _graph(name: str, arrays: dict[str, Any], wishes: Wishes, nodes: int | None = None) -> Graph:
     index = whole_array(np.asarray(arrays["edges"]), "edge_index")
     sized = [arrays[key] for key in ("x", "y", "ids") if arrays.get(key) is not None]
@@ -115,7 +130,8 @@ def _graph(name: str, arrays: dict[str, Any], wishes: Wishes, nodes: int | None 
     checked = None if weight is None else torch.from_numpy(weight)
     check_edges(torch.from_numpy(index), nodes, checked)
     ids = arrays.get("ids")
-    y, classes = _labels(arrays, nodes, wishes)
+    notes: list[str] = []
+    y, classes = _labels(arrays, nodes, wishes, notes)
     x, schema = _features(arrays.get("x"), nodes, wishes.schema)
     return assemble(
         name,
@@ -125,7 +141,7 @@ def _graph(name: str, arrays: dict[str, Any], wishes: Wishes, nodes: int | None 
         y,
         classes,
         wishes,
-        [],
+        notes,
         ids=None if ids is None else read_ids(_column(ids, "ids", nodes), "ids")[0],
         splits=_splits(arrays, nodes),
     )
@@ -154,7 +170,7 @@ def _features(x: Any, nodes: int, schema: Schema | None) -> tuple[Tensor | CSR |
     return join([block]), schema or Schema((Column("x", "vector", width=block.shape[1]),))
 
 
-def _labels(arrays: dict[str, Any], nodes: int, wishes: Wishes) -> tuple[Tensor, Classes | None]:
+def _labels(arrays: dict[str, Any], nodes: int, wishes: Wishes, notes: list[str]) -> tuple[Tensor, Classes | None]:
     y, names = arrays.get("y"), arrays.get("classes")
     if y is None:
         return unlabelled(nodes, wishes)
@@ -169,12 +185,14 @@ def _labels(arrays: dict[str, Any], nodes: int, wishes: Wishes) -> tuple[Tensor,
             raise PcnetError(f"y numbers classes from −1 to {int(y.max())}, but {len(places) - 1} have names.")
         y, known = places[y], known or tuple(places[:-1].tolist())
     elif y.dtype.kind in "if":
-        y = np.where(y == -1, "", y.astype(str))
-    return read_labels(_column(y, "y", nodes), "y", known)
+        y = np.where((y == -1) | np.isnan(y), "", y.astype(str))
+    return read_labels(_column(y, "y", nodes), "y", known, notes)
 
 
 def _column(values: Any, name: str, nodes: int) -> Table:
     values = np.asarray(values)
+    if values.dtype == object:
+        values = np.array([word_of(value) for value in values.ravel()]).reshape(values.shape)
     if values.shape != (nodes,) or values.dtype.kind not in "iufbU":
         raise PcnetError(f"{name} is {values.dtype} of shape {values.shape}; give one word or number for each node.")
     coded = Coded.of(values.astype(str).tolist(), text=values.dtype.kind == "U" and name == "ids")

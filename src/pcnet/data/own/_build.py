@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from pcnet.data.own._candidates import label_candidates
 from pcnet.data.own._columns import describe
 from pcnet.data.own._encode import encode
 from pcnet.data.own._ends import Ends, edges
@@ -16,8 +17,8 @@ from pcnet.data.own._labels import Classes, read_labels
 from pcnet.data.own._roles import NodeColumns, Wishes
 from pcnet.data.own._structure import NOTE, structural_features
 from pcnet.data.own._table import Table
-from pcnet.errors import PcnetError
-from pcnet.graph import CSR, Graph, Schema
+from pcnet.errors import PcnetError, close_match
+from pcnet.graph import CSR, Graph, LabelCandidate, Schema, label_advice
 
 Splits = tuple[tuple[Tensor, Tensor, Tensor], ...]
 
@@ -27,12 +28,23 @@ def graph_of_table(
 ) -> Graph:
     """The graph of a table of nodes."""
     said = [*notes, *columns.notes]
+    others = [name for name in columns.features if name not in wishes.kinds]
+    if wishes.label is not None and columns.label is None:
+        hint = close_match(wishes.label, columns.names) or f" {label_advice(label_candidates(table, others))}".rstrip()
+        raise PcnetError(f"{table.title} has no column '{wishes.label}' for the label.{hint}")
     y, classes = unlabelled(table.rows, wishes)
     if columns.label is not None:
-        y, classes = read_labels(table, columns.label, wishes.classes)
-        missing = int((y < 0).sum())
-        if missing:
-            said.append(f"{missing:,} of {len(y):,} nodes have no label.")
+        y, classes = read_labels(table, columns.label, wishes.classes, said)
+        if classes is None:
+            empty = f"The column '{columns.label}' of {table.title} holds no label in any of its {table.rows:,} rows"
+            if wishes.label is not None:
+                raise PcnetError(f"{empty}; fill it, or name another one.")
+            said.append(f"{empty}.")
+    candidates: tuple[LabelCandidate, ...] = ()
+    if classes is None and wishes.schema is None:
+        candidates = label_candidates(table, others)
+        if candidates:
+            said.append(f"No column holds labels. {label_advice(candidates)} Until then they are features.")
     x, schema = None, wishes.schema
     if schema is None:
         schema = describe(table, columns.features, wishes.kinds, said)
@@ -40,7 +52,7 @@ def graph_of_table(
         check_structural(schema)
     if schema.columns:
         x = encode(table, schema, said)
-    return assemble(name, ends, x, schema, y, classes, wishes, said, ids=ids)
+    return assemble(name, ends, x, schema, y, classes, wishes, said, ids=ids, candidates=candidates)
 
 
 def assemble(
@@ -55,6 +67,7 @@ def assemble(
     *,
     ids: NDArray | None = None,
     splits: Splits = (),
+    candidates: tuple[LabelCandidate, ...] = (),
 ) -> Graph:
     """The graph; nodes without features get structural ones."""
     edge_index, edge_weight = edges(ends, len(y), wishes.directed, notes)
@@ -73,6 +86,7 @@ def assemble(
         ids=ids,
         classes=classes,
         schema=schema,
+        label_candidates=candidates,
     )
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import numbers
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,10 +55,25 @@ class Coded:
         """How many cells are empty."""
         return int((self.codes < 0).sum())
 
+    @property
+    def different(self) -> bool:
+        """Whether every row has a word of its own."""
+        return len(self.words) == len(self.codes)
+
     def spread(self, values: NDArray, empty: object) -> NDArray:
         """`values[c]` for the word c of every row, `empty` where the cell is."""
         # The code −1 finds the last entry.
         return np.append(values, np.array([empty], dtype=values.dtype))[self.codes]
+
+    def of_rows(self, rows: NDArray[np.int64]) -> Coded:
+        """The column of other rows, each a row of this one, or empty at −1."""
+        codes = np.append(self.codes, -1)[rows]
+        there = codes[codes >= 0]
+        kept, first = np.unique(there, return_index=True)
+        order = np.argsort(first)
+        renumbered = np.full(len(self.words) + 1, -1, dtype=np.int32)
+        renumbered[kept[order]] = np.arange(len(kept), dtype=np.int32)
+        return Coded([self.words[code] for code in kept[order].tolist()], renumbered[codes], self.text)
 
     def row_of(self, code: int) -> int:
         """The first row with that code."""
@@ -69,3 +87,16 @@ class Coded:
     def names(self) -> NDArray:
         """The words as an array: integers where all are whole numbers, else strings."""
         return np.array(self.words, dtype=np.str_).astype(np.int64) if self.whole else np.array(self.words, dtype=str)
+
+
+def word_of(value: Any) -> str:
+    """A value as a CSV file would have it."""
+    if value is None:
+        return ""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return json.dumps(value, default=str)
+    if isinstance(value, numbers.Real) and not isinstance(value, (bool, int)):
+        return repr(float(value))
+    return str(value).strip()

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import re
 from collections.abc import Mapping, Sequence
 from itertools import islice
 
 import numpy as np
 
-from pcnet.data.own._coded import Coded
-from pcnet.data.own._table import MOST_CATEGORIES, Table, items_in
+from pcnet.data.own._bag import Bag
+from pcnet.data.own._table import MOST_CATEGORIES, Table
 from pcnet.errors import PcnetError, close_match
 from pcnet.graph import Column, Kind, Schema
 
 #: A bag keeps the words that most rows have.
 MOST_WORDS = 5_000
 KINDS: tuple[Kind, ...] = ("number", "boolean", "category", "bag", "vector")
+#: How columns are called that name something: id, user_id, userId.
+_ID = re.compile(r"(?i:(^|[_\-. ])(id|key|uuid|guid)$)|[a-z]I[dD]$")
 #: A sentence names so many columns before it counts the rest.
 _NAMED = 12
 
@@ -26,8 +28,11 @@ def describe(table: Table, names: Sequence[str], kinds: Mapping[str, Kind], note
     Numbers that all lie in [−1, 1] stay as they are; others, and those with gaps, are standardised.
     """
     check_kinds(table, kinds)
+    identifiers = _identifiers(table, [name for name in names if name not in kinds])
     columns, left_out = [], []
     for name in names:
+        if name in identifiers:
+            continue
         kind = kinds.get(name) or table.kind(name)
         column = None if kind is None else _describe(table, name, kind, notes)
         if column is None or column.width == 0:
@@ -39,6 +44,8 @@ def describe(table: Table, names: Sequence[str], kinds: Mapping[str, Kind], note
     scaled = [column.name for column in columns if (column.shift, column.scale) != (0.0, 1.0)]
     if scaled:
         notes.append(f"Standardised, because they leave [−1, 1] or have empty cells: {listed(scaled)}.")
+    if identifiers:
+        notes.append(f"Left out, because they are ids, another value in every row: {listed(identifiers)}.")
     if left_out:
         notes.append(
             f"Left out, because they are empty, of a type that is no feature, or have more than {MOST_CATEGORIES} "
@@ -64,12 +71,6 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join(islice(names, _NAMED)) + more
 
 
-def words_in(cell: str) -> list[str]:
-    """The words of a bag, in lower case: the items of a JSON list of words, or what spaces separate."""
-    items = items_in(cell) if cell.startswith("[") else []
-    return [str(item).lower() for item in items] if items else cell.lower().split()
-
-
 def _describe(table: Table, name: str, kind: Kind, notes: list[str]) -> Column:
     if kind == "number":
         values = table.numbers(name)
@@ -82,21 +83,25 @@ def _describe(table: Table, name: str, kind: Kind, notes: list[str]) -> Column:
         return Column(name, kind)
     if kind == "vector":
         return Column(name, kind, width=table.lists(name).shape[1])
-    coded = table.coded(name)
-    known = tuple(map(str, np.sort(coded.names()))) if kind == "category" else _vocabulary(name, coded, notes)
+    if kind == "bag":
+        known = _vocabulary(name, table.bag(name), notes)
+    else:
+        known = tuple(map(str, np.sort(table.coded(name).names())))
     return Column(name, kind, width=len(known), values=known)
 
 
-def _vocabulary(name: str, coded: Coded, notes: list[str]) -> tuple[str, ...]:
+def _vocabulary(name: str, bag: Bag, notes: list[str]) -> tuple[str, ...]:
     """The words that most rows have, in alphabetical order."""
-    rows = np.bincount(coded.codes[coded.codes >= 0], minlength=len(coded.words))
-    frequency: Counter[str] = Counter()
-    for cell, count in zip(coded.words, rows.tolist(), strict=True):
-        for word in set(words_in(cell)):
-            frequency[word] += count
-    if len(frequency) <= MOST_WORDS:
-        return tuple(sorted(frequency))
-    notes.append(f"Of {len(frequency):,} words in '{name}' the {MOST_WORDS:,} that most rows have are kept.")
+    if len(bag.words) <= MOST_WORDS:
+        return tuple(sorted(bag.words))
+    notes.append(f"Of {len(bag.words):,} words in '{name}' the {MOST_WORDS:,} that most rows have are kept.")
     # Equally frequent words in alphabetical order: the choice must not depend on the order of the rows.
-    kept = sorted(frequency, key=lambda word: (-frequency[word], word))[:MOST_WORDS]
-    return tuple(sorted(kept))
+    ordered = sorted(zip(bag.frequency, bag.words, strict=True), key=lambda each: (-each[0], each[1]))
+    return tuple(sorted(word for _, word in ordered[:MOST_WORDS]))
+
+
+def _identifiers(table: Table, names: Sequence[str]) -> list[str]:
+    """Columns that are called as ids are and have another whole number or word in every row."""
+    called = {name: table.kind(name) for name in names if _ID.search(name)}
+    words = {name: table.coded(name) for name, kind in called.items() if kind in ("number", "category", None)}
+    return [name for name, coded in words.items() if coded.different and (coded.whole or called[name] != "number")]

@@ -39,6 +39,11 @@ class CsvFile:
         return self.path.name
 
     @property
+    def size(self) -> int:
+        """Bytes on the disk."""
+        return self.path.stat().st_size
+
+    @property
     def notes(self) -> list[str]:
         """What was guessed."""
         if self.delimiter != ";":
@@ -64,7 +69,7 @@ class CsvFile:
         codes = [array("i") for _ in names]
         rows = 0
         with reading(self.path, ADVICE), _long_cells(), self.path.open("rb") as stream:
-            size = max(self.path.stat().st_size, 1)
+            size = max(self.size, 1)
             records = self._rows(stream)
             next(records)
             while batch := list(islice(records, _ROWS_AT_ONCE)):

@@ -10,9 +10,7 @@ import scipy.sparse
 import torch
 from torch import Tensor
 
-from pcnet.data.own._coded import Coded
-from pcnet.data.own._columns import words_in
-from pcnet.data.own._table import Table, shortened, spread_rows
+from pcnet.data.own._table import Table, shortened
 from pcnet.errors import PcnetError
 from pcnet.graph import CSR, Column, Schema
 
@@ -55,8 +53,9 @@ def _block(table: Table, column: Column, notes: list[str]) -> Block:
         return table.flags(column.name)[:, None]
     if column.kind == "vector":
         return _lists(table, column)
-    coded = table.coded(column.name)
-    return _counts(coded, column) if column.kind == "bag" else _one_hot(table, coded, column, notes)
+    if column.kind == "bag":
+        return table.bag(column.name).features(column.values)
+    return _one_hot(table, column, notes)
 
 
 def _lists(table: Table, column: Column) -> scipy.sparse.csr_matrix:
@@ -69,7 +68,8 @@ def _lists(table: Table, column: Column) -> scipy.sparse.csr_matrix:
     )
 
 
-def _one_hot(table: Table, coded: Coded, column: Column, notes: list[str]) -> scipy.sparse.csr_matrix:
+def _one_hot(table: Table, column: Column, notes: list[str]) -> scipy.sparse.csr_matrix:
+    coded = table.coded(column.name)
     place = {value: index for index, value in enumerate(column.values)}
     places = coded.spread(np.array([place.get(word, -1) for word in coded.words], dtype=np.int64), -1)
     unseen = [word for word in coded.words if word not in place]
@@ -80,15 +80,3 @@ def _one_hot(table: Table, coded: Coded, column: Column, notes: list[str]) -> sc
     rows = np.flatnonzero(places >= 0)
     entries = (np.ones(len(rows), dtype=np.float32), (rows, places[rows]))
     return scipy.sparse.csr_matrix(entries, shape=(len(places), column.width))
-
-
-def _counts(coded: Coded, column: Column) -> scipy.sparse.csr_matrix:
-    """How often each word of the vocabulary occurs."""
-    place = {value: index for index, value in enumerate(column.values)}
-    found = [[place[word] for word in words_in(cell) if word in place] for cell in coded.words]
-    columns = np.array([index for cell in found for index in cell], dtype=np.int64)
-    start = np.cumsum([0, *map(len, found)])
-    shape = (len(found), column.width)
-    rows = scipy.sparse.csr_matrix((np.ones(len(columns), dtype=np.float32), columns, start), shape=shape)
-    rows.sum_duplicates()
-    return spread_rows(coded, rows)

@@ -25,7 +25,24 @@ class Ends(NamedTuple):
     weight: NDArray[np.float64] | None = None
 
 
-def nodes_of(table: Table, column: str, nodes: Mapping[str, int], title: str) -> NDArray[np.int64]:
+class EdgeTable(NamedTuple):
+    """A table of edges and the columns of their ends."""
+
+    table: Table
+    source: str
+    target: str
+
+    @property
+    def ends(self) -> list[Coded]:
+        """Both columns as words."""
+        return [self.table.coded(column) for column in (self.source, self.target)]
+
+    def among(self, nodes: Mapping[str, int], title: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The ends as nodes of the table `title`, which has a number for each name."""
+        return _nodes_of(self.table, self.source, nodes, title), _nodes_of(self.table, self.target, nodes, title)
+
+
+def _nodes_of(table: Table, column: str, nodes: Mapping[str, int], title: str) -> NDArray[np.int64]:
     """The nodes that a column names; a name that is not in the table `title` is refused."""
     coded = table.coded(column)
     if coded.empty:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import torch
@@ -12,33 +12,29 @@ from torch import Tensor
 
 from pcnet.data.own._coded import Coded
 from pcnet.data.own._columns import listed
-from pcnet.data.own._table import Table, shortened
+from pcnet.data.own._table import MOST_CATEGORIES, Table, shortened
 from pcnet.errors import PcnetError
 
 Classes = tuple[str | int, ...]
 
-#: What tables write where they have no label.
-_MISSING = frozenset({"nan", "null"})
+#: What tables write where they have no label, beside nothing at all.
+_MISSING = frozenset({"na", "n/a", "nan", "none", "null", "?"})
 #: Whole numbers in a column with gaps, as a table of floating-point numbers writes them.
-_WHOLE = re.compile(r"(-?[0-9]+)\.0+")
+_WHOLE = re.compile(r"\A(-?[0-9]+)\.0+\Z")
 _LONGEST_NAME = 1_000
 
 
-def read_labels(table: Table, column: str, classes: Sequence[str | int] | None) -> tuple[Tensor, Classes]:
-    """y and the names of its classes: whole numbers in their order, else words in theirs; −1 where a cell is empty.
+def read_labels(
+    table: Table, column: str, classes: Sequence[str | int] | None, notes: list[str]
+) -> tuple[Tensor, Classes | None]:
+    """y and the names of its classes: whole numbers in their order, else words in theirs; −1 where there is no label.
 
     With `classes` the numbering is theirs, and a label that is none of them is refused: leaving it out would make
-    every score look better than it is.
+    every score look better than it is. Without them, None where no node has a label.
     """
     coded = table.coded(column)
-    words = ["" if word.lower() in _MISSING else _WHOLE.sub(r"\1", word) for word in coded.words]
-    different = Coded.of(words, text=coded.text)
-    known: Classes = tuple(np.sort(different.names()).tolist()) if classes is None else tuple(classes)
-    if classes is None and len(known) == 1:
-        raise PcnetError(
-            f"The label column '{column}' of {table.title} has the one value {shortened(str(known[0]))}; "
-            "there is nothing to tell apart. Name another column, or leave it out (drop)."
-        )
+    words = label_words(coded, () if classes is None else tuple(map(str, classes)))
+    known = tuple(np.sort(Coded.of(words, text=coded.text).names()).tolist()) if classes is None else tuple(classes)
     place = {str(name): number for number, name in enumerate(known)} | {"": -1}
     unknown = next((code for code, word in enumerate(words) if word not in place), None)
     if unknown is not None:
@@ -48,8 +44,48 @@ def read_labels(table: Table, column: str, classes: Sequence[str | int] | None) 
             f"{shortened(words[unknown])} is no class of the classifier, which knows {listed(list(map(str, known)))}; "
             "correct it or leave the labels out (drop)",
         )
-    numbers = np.array([place[word] for word in words], dtype=np.int64)
-    return torch.from_numpy(coded.spread(numbers, -1)), known
+    y = coded.spread(np.array([place[word] for word in words], dtype=np.int64), -1)
+    labelled = int((y >= 0).sum())
+    if classes is None:
+        _check_classes(table, column, known, labelled)
+    said = [word for word, label in zip(coded.words, words, strict=True) if not label]
+    if said:
+        cells = len(y) - labelled - coded.empty
+        notes.append(
+            f"{cells:,} cells of '{column}' that say {listed(said)} count as no label; "
+            "if that is a class, give it another name."
+        )
+    if 0 < labelled < len(y):
+        notes.append(f"{len(y) - labelled:,} of {len(y):,} nodes have no label.")
+    return torch.from_numpy(y), known or None
+
+
+def label_words(coded: Coded, known: Collection[str] = ()) -> list[str]:
+    """The words of a column as labels, "" for those that say that there is none; never for a `known` class.
+
+    −1 says so among whole numbers that are not negative, unless that would leave the one class of −1 and 1.
+    """
+    words = [_WHOLE.sub(r"\1", word) for word in coded.words]
+    words = ["" if word.lower() in _MISSING and word not in known else word for word in words]
+    others = set(words) - {"", "-1"}
+    if "-1" not in known and all(map(str.isdecimal, others)) and (known or len(others) != 1):
+        words = ["" if word == "-1" else word for word in words]
+    return words
+
+
+def _check_classes(table: Table, column: str, classes: Classes, labelled: int) -> None:
+    """Refuse what cannot be learned: one class, or nearly as many classes as labels."""
+    if len(classes) == 1:
+        raise PcnetError(
+            f"The label column '{column}' of {table.title} has the one value {shortened(str(classes[0]))}; "
+            "there is nothing to tell apart. Name another column, or leave it out (drop)."
+        )
+    if len(classes) > MOST_CATEGORIES and 2 * len(classes) > labelled:
+        raise PcnetError(
+            f"The label column '{column}' of {table.title} has {len(classes):,} different values for {labelled:,} "
+            "nodes: a quantity or a name, not a class. Group its values into a few, name another column, or leave it "
+            "out (drop)."
+        )
 
 
 def read_ids(table: Table, column: str) -> tuple[NDArray, dict[str, int]]:

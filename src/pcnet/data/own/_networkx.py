@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import numbers
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.parsers import expat
@@ -14,11 +11,11 @@ import numpy as np
 
 from pcnet.data._reading import reading
 from pcnet.data.own._build import graph_of_table
-from pcnet.data.own._coded import Coded
+from pcnet.data.own._coded import Coded, word_of
 from pcnet.data.own._csv import ADVICE
 from pcnet.data.own._ends import Ends, read_weight
 from pcnet.data.own._labels import read_ids
-from pcnet.data.own._roles import Wishes, check_drop, node_columns
+from pcnet.data.own._roles import Wishes, check_drop, collection, node_columns
 from pcnet.data.own._table import Table, shortened
 from pcnet.errors import PcnetError
 from pcnet.graph import Graph, Kind, Schema
@@ -40,25 +37,28 @@ def graph_from_networkx(
     name: str = "graph",
 ) -> Graph:
     """The graph of a NetworkX graph; attributes of nodes are read as columns of a table are (see `read_graph`)."""
-    wishes = Wishes(None, None, weight, _NODE, label, drop, kinds or {}, directed, schema, classes)
+    wishes = Wishes(None, None, weight, None, label, collection(drop), kinds or {}, directed, schema, classes)
     return read_networkx(name, graph, wishes)
 
 
 def read_networkx(name: str, graph: Any, wishes: Wishes) -> Graph:
     """The same with wishes; nodes are named by themselves."""
     table = _node_table(graph)
-    columns = node_columns(table.title, table.names, wishes)
+    for role in ("source", "target", "id"):
+        if getattr(wishes, role):
+            raise PcnetError(f"The graph has nodes and edges of its own, no columns; leave out {role}.")
+    columns = node_columns(table.title, table.names, wishes, _NODE)
     check_drop(wishes.drop, [*table.names, "weight"])
     ids, nodes = read_ids(table, columns.id)
     weight = wishes.weight or ("weight" if "weight" not in wishes.drop else None)
     links = list(graph.edges(data=weight, default=None)) if weight else [(*ends, None) for ends in graph.edges()]
     source, target = (
-        np.fromiter((nodes[_word(link[end])] for link in links), dtype=np.int64, count=len(links)) for end in (0, 1)
+        np.fromiter((nodes[word_of(link[end])] for link in links), dtype=np.int64, count=len(links)) for end in (0, 1)
     )
     weights = None
     if weight and any(link[2] is not None for link in links):
         # An edge without a weight beside weighted ones is a mistake that the table reports.
-        coded = Coded.of(_word(link[2]) for link in links)
+        coded = Coded.of(word_of(link[2]) for link in links)
         where = Table("the graph's edges", {weight: coded}, len(links), lambda row: f"{links[row][0]}–{links[row][1]}")
         weights = read_weight(where, weight)
     elif wishes.weight:
@@ -73,7 +73,7 @@ def read_graphml(path: Path, wishes: Wishes) -> Graph:
     with reading(path, ADVICE):
         _refuse_document_type(path)
         graph = networkx.read_graphml(path)
-        return read_networkx(path.stem, graph, replace(wishes, id=_NODE))
+        return read_networkx(path.stem, graph, wishes)
 
 
 def _node_table(graph: Any) -> Table:
@@ -82,24 +82,11 @@ def _node_table(graph: Any) -> Table:
         raise PcnetError("The graph has no nodes.")
     attributes = dict(graph.nodes(data=True))
     names = dict.fromkeys(str(name) for content in attributes.values() for name in content)
-    words = {name: Coded.of(_word(content.get(name)) for content in attributes.values()) for name in names}
+    words = {name: Coded.of(word_of(content.get(name)) for content in attributes.values()) for name in names}
     text = any(isinstance(node, str) for node in attributes)
-    nodes = Coded.of(map(_word, attributes), text=text)
+    nodes = Coded.of(map(word_of, attributes), text=text)
     order = list(attributes)
     return Table("the graph", {_NODE: nodes, **words}, len(order), lambda row: f"node {shortened(str(order[row]))}")
-
-
-def _word(value: Any) -> str:
-    """A value as a CSV file would have it."""
-    if value is None:
-        return ""
-    if isinstance(value, np.ndarray):
-        value = value.tolist()
-    if isinstance(value, (list, tuple)):
-        return json.dumps(value, default=str)
-    if isinstance(value, numbers.Real) and not isinstance(value, (bool, int)):
-        return repr(float(value))
-    return str(value).strip()
 
 
 def _refuse_document_type(path: Path) -> None:

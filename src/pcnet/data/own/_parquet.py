@@ -1,35 +1,16 @@
-"""Parquet, column by column at the speed of Arrow. Arrow is an extra, imported where a file needs it."""
+"""Parquet files, row group by row group."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from types import ModuleType
-from typing import Any
-
-import numpy as np
-import scipy.sparse
-from numpy.typing import NDArray
 
 from pcnet.data._reading import reading
-from pcnet.data.own._coded import Coded
+from pcnet.data.own._arrow import ArrowTable, arrow
 from pcnet.data.own._csv import ADVICE
-from pcnet.data.own._table import LARGEST, Table, kind_of_words
-from pcnet.errors import PcnetError
-from pcnet.graph import Kind
-
-
-def arrow() -> ModuleType:
-    """PyArrow with its Parquet and its functions on columns."""
-    try:
-        import pyarrow
-        import pyarrow.compute
-        import pyarrow.parquet
-    except ImportError:
-        raise PcnetError("Parquet files need pyarrow: pip install 'pcnet[io]', or use CSV files.") from None
-    return pyarrow
+from pcnet.data.own._table import Table
 
 
 @dataclass(frozen=True)
@@ -43,6 +24,11 @@ class ParquetFile:
     @property
     def title(self) -> str:
         return self.path.name
+
+    @property
+    def size(self) -> int:
+        """Bytes on the disk."""
+        return self.path.stat().st_size
 
     @staticmethod
     def open(path: Path) -> ParquetFile:
@@ -61,100 +47,5 @@ class ParquetFile:
                 tell((group + 1) / file.num_row_groups)
             table = pa.concat_tables(parts) if parts else file.read(columns=list(names))
             table.validate(full=True)
-            return ArrowTable(self.path, {name: table.column(name) for name in names}, table.num_rows)
-
-
-class ArrowTable(Table):
-    """A table of typed columns."""
-
-    def __init__(self, path: Path, columns: dict[str, Any], rows: int) -> None:
-        super().__init__(path.name, {}, rows, lambda row: f"row {row + 1}")
-        self._path, self._arrow, self.names = path, columns, tuple(columns)
-        self._coded: dict[str, Coded] = {}
-
-    def coded(self, column: str) -> Coded:
-        """The column as words: numbers as one writes them, lists as JSON."""
-        if column not in self._coded:
-            with reading(self._path, ADVICE):
-                self._coded[column] = _coded(self._arrow[column])
-        return self._coded[column]
-
-    def kind(self, column: str) -> Kind | None:
-        """What the type says, and for text what its words look like."""
-        types, kind = arrow().types, self._arrow[column].type
-        if types.is_boolean(kind):
-            return "boolean"
-        if _is_number(kind):
-            return "number"
-        if _is_list(kind):
-            return "vector" if _is_number(kind.value_type) else "bag" if _is_text(kind.value_type) else None
-        if types.is_dictionary(kind) or _is_text(kind):
-            return kind_of_words(self.coded(column))
-        return None
-
-    def numbers(self, column: str) -> NDArray[np.float64]:
-        """The column as finite numbers, NaN where a cell is empty."""
-        cells = self._arrow[column]
-        if not _is_number(cells.type):
-            return super().numbers(column)
-        with reading(self._path, ADVICE):
-            values = cells.cast("float64", safe=False).to_numpy().astype(np.float64)
-            empty = cells.is_null().to_numpy()
-        self._check_cells(column, values, np.arange(self.rows), ~empty)
-        return values
-
-    def _read_lists(self, column: str) -> scipy.sparse.csr_matrix:
-        pa, cells = arrow(), self._arrow[column]
-        if not (_is_list(cells.type) and _is_number(cells.type.value_type)):
-            return super()._read_lists(column)
-        with reading(self._path, ADVICE):
-            lengths = pa.compute.list_value_length(cells).fill_null(-1).to_numpy()
-            values = pa.compute.list_flatten(cells).cast("float64", safe=False).to_numpy()
-        rows = np.flatnonzero(lengths >= 0)
-        width = int(lengths[rows[0]]) if len(rows) else 0
-        wrong = rows[lengths[rows] != width]
-        if len(wrong):
-            self.refuse(int(wrong[0]), column, f"there are {lengths[wrong[0]]} numbers instead of {width}")
-        self._check_cells(column, values, np.repeat(rows, width), np.ones(len(values), dtype=bool))
-        filled = scipy.sparse.csr_matrix(values.astype(np.float32).reshape(len(rows), width))
-        start = np.zeros(self.rows + 1, dtype=np.int64)
-        start[rows + 1] = np.diff(filled.indptr)
-        parts = (filled.data, filled.indices, np.cumsum(start))
-        return scipy.sparse.csr_matrix(parts, shape=(self.rows, width))
-
-    def _check_cells(self, column: str, values: NDArray, rows: NDArray, there: NDArray[np.bool_]) -> None:
-        bad = np.flatnonzero(there & ~(np.abs(values) <= LARGEST))
-        if len(bad):
-            complaint = f"{values[bad[0]]:g} is not a finite number; correct it or leave the column out (drop)"
-            self.refuse(int(rows[bad[0]]), column, complaint)
-
-
-def _coded(cells: Any) -> Coded:
-    pa, kind = arrow(), cells.type
-    if _is_list(kind):
-        return Coded.of("" if items is None else json.dumps(items) for items in cells.to_pylist())
-    if pa.types.is_dictionary(kind):
-        cells, kind = cells.cast(kind.value_type), kind.value_type
-    encoded = cells.dictionary_encode().combine_chunks()
-    words = ["" if word is None else word for word in encoded.dictionary.cast("string").to_pylist()]
-    codes = encoded.indices.fill_null(-1).to_numpy()
-    if "" in words:
-        nothing = words.index("")
-        del words[nothing]
-        codes = np.where(codes == nothing, -1, codes - (codes > nothing))
-    return Coded(words, codes.astype(np.int32, copy=False), text=_is_text(kind))
-
-
-def _is_number(kind: Any) -> bool:
-    types = arrow().types
-    return types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
-
-
-def _is_text(kind: Any) -> bool:
-    types = arrow().types
-    return types.is_string(kind) or types.is_large_string(kind)
-
-
-def _is_list(kind: Any) -> bool:
-    types = arrow().types
-    return types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
+            door = partial(reading, self.path, ADVICE)
+            return ArrowTable(self.title, table.select(list(names)), door, lambda row: f"row {row + 1}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -22,9 +23,9 @@ _ENDS = (
 _WEIGHTS = ("weight", "weights", "edge_weight", "w")
 _IDS = ("id", "node_id", "nodeid", "node", "name", "key")
 #: Not y, which is as often a place on a map.
-_LABELS = ("label", "labels", "class", "target")
-#: What pandas calls a row number that it wrote unasked.
-_UNNAMED = ("", "__index_level_0__")
+_LABELS = ("label", "labels", "class", "classes", "target", "node_label", "class_label", "ground_truth")
+#: What pandas calls the index of rows, which it writes unasked.
+_INDEX = re.compile(r"|__index_level_[0-9]+__")
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,11 @@ class Wishes:
     directed: bool = False
     schema: Schema | None = None
     classes: Sequence[str | int] | None = None
+
+    def __post_init__(self) -> None:
+        for name in (self.source, self.target, self.weight, self.id, self.label):
+            if name is not None and name in self.drop:
+                raise PcnetError(f"The column '{name}' cannot be both used and dropped.")
 
     @property
     def columns(self) -> list[str]:
@@ -76,12 +82,14 @@ class NodeColumns(NamedTuple):
 
 def edge_columns(title: str, names: Sequence[str], wishes: Wishes) -> EdgeColumns:
     """Source, target and weight among the columns of the table `title`."""
-    _check_names(title, names)
-    free = [name for name in names if name not in (*wishes.drop, *_UNNAMED)]
+    free = free_columns(names, wishes)
     if len(free) < 2:
         raise PcnetError(f"{title} has {len(free)} columns; edges need two, for instance source,target.")
     if wishes.source is None and all(map(_is_number, free)):
-        raise PcnetError(f"The first line of {title} holds numbers; it must name the columns, as in source,target.")
+        raise PcnetError(
+            f"The columns of {title} are called {listed(free)}; the first line of a file must name them, "
+            "as in source,target."
+        )
     pairs = ((_known(free, (one,)), _known(free, (other,))) for one, other in _ENDS)
     usual = next(((one, other) for one, other in pairs if one and other), None)
     source = _given(title, free, wishes.source, "source") or (usual or free)[0]
@@ -97,33 +105,49 @@ def edge_columns(title: str, names: Sequence[str], wishes: Wishes) -> EdgeColumn
     return EdgeColumns(source, target, weight, [note, *_left(title, unused)])
 
 
-def node_columns(title: str, names: Sequence[str], wishes: Wishes) -> NodeColumns:
-    """Id, label and features among the columns of the table `title`."""
-    _check_names(title, names)
-    free = [name for name in names if name not in (*wishes.drop, *_UNNAMED)]
+def id_column(title: str, names: Sequence[str], wishes: Wishes) -> tuple[str, bool]:
+    """The column that names the nodes, and whether its owner or its name says so; else it is the first one."""
+    free = free_columns(names, wishes)
     if not free:
         raise PcnetError(f"{title} has no column to name the nodes by.")
-    for name in wishes.drop:
-        if name in (wishes.id, wishes.label):
-            raise PcnetError(f"The column '{name}' cannot be both used and dropped.")
-    label = _given(title, free, wishes.label, "label")
-    identity = (
-        _given(title, free, wishes.id, "id")
-        or _known(free, _IDS)
-        or next((name for name in free if name != label), free[0])
-    )
-    if label == identity:
-        raise PcnetError(f"The column '{label}' of {title} cannot be both id and label; name two.")
-    rest = [name for name in free if name != identity]
-    label = label or _known(rest, _LABELS)
+    others = [name for name in free if name != wishes.label]
+    certain = _given(title, free, wishes.id, "id") or _known(others, _IDS)
+    return certain or [*others, *free][0], certain is not None
+
+
+def node_columns(title: str, names: Sequence[str], wishes: Wishes, identity: str, reason: str = "") -> NodeColumns:
+    """Label and features among the columns of the table `title`, whose nodes `identity` names for that reason.
+
+    A label that was asked for and is not there is left to `graph_of_table`, which sees what could be one.
+    """
+    if wishes.label == identity:
+        raise PcnetError(f"The column '{identity}' of {title} cannot be both id and label; name two.")
+    rest = [name for name in free_columns(names, wishes) if name != identity]
+    label = usual_label(rest) if wishes.label is None else wishes.label if wishes.label in rest else None
+    called = ("the index" if identity else "the column without a name") if is_unnamed(identity) else f"'{identity}'"
     labels = f"'{label}' holds their labels" if label else "no column holds labels"
-    note = f"{title}: '{identity}' names the nodes, {labels}."
+    note = f"{title}: {called} names the nodes{reason}, {labels}."
     features, unused = [name for name in rest if name != label], []
     if wishes.schema is not None:
         wanted = {column.name for column in wishes.schema.columns}
         features, unused = [n for n in features if n in wanted], [n for n in features if n not in wanted]
-    unnamed = [f"{title}: a column without a name is left out."] if any(name in _UNNAMED for name in names) else []
-    return NodeColumns(identity, label, features, [note, *unnamed, *_left(title, unused)])
+    left = [f"{title}: a column without a name is left out."] if "" in names and identity else []
+    return NodeColumns(identity, label, features, [note, *left, *_left(title, unused)])
+
+
+def usual_label(names: Sequence[str]) -> str | None:
+    """The column that is called as labels usually are."""
+    return _known(names, _LABELS)
+
+
+def free_columns(names: Sequence[str], wishes: Wishes) -> list[str]:
+    """The columns that have a name and are not to be dropped."""
+    return [name for name in names if name not in wishes.drop and not is_unnamed(name)]
+
+
+def is_unnamed(name: str) -> bool:
+    """Whether a column has no name of its own."""
+    return _INDEX.fullmatch(name) is not None
 
 
 def check_drop(drop: Iterable[str], names: Sequence[str]) -> None:
@@ -133,10 +157,11 @@ def check_drop(drop: Iterable[str], names: Sequence[str]) -> None:
             raise PcnetError(f"There is no column '{name}' to drop.{close_match(name, names)}")
 
 
-def _check_names(title: str, names: Sequence[str]) -> None:
+def check_names(title: str, names: Sequence[str]) -> None:
+    """Refuse a table two of whose columns have one name."""
     seen: set[str] = set()
     for name in names:
-        if name in seen and name not in _UNNAMED:
+        if name in seen and not is_unnamed(name):
             raise PcnetError(f"{title} has two columns '{name}'; give each its own name.")
         seen.add(name)
 
@@ -164,3 +189,8 @@ def _is_number(name: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def collection(drop: Collection[str]) -> Collection[str]:
+    """One name is as good as a list of it."""
+    return (drop,) if isinstance(drop, str) else tuple(drop)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Mapping
 from typing import NoReturn, cast
@@ -11,6 +10,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from pcnet.data.own._bag import Bag, items_in, spread_rows, words_in
 from pcnet.data.own._coded import Coded
 from pcnet.errors import PcnetError
 from pcnet.graph import Kind
@@ -32,7 +32,9 @@ class Table:
     ) -> None:
         self.title, self.names, self.rows = title, tuple(columns), rows
         self._columns, self._locate = columns, locate
+        # Asked for twice, to be described and to be encoded; they take longest to read.
         self._lists: dict[str, scipy.sparse.csr_matrix] = {}
+        self._bags: dict[str, Bag] = {}
 
     def coded(self, column: str) -> Coded:
         """The column as words."""
@@ -57,10 +59,16 @@ class Table:
 
     def lists(self, column: str) -> scipy.sparse.csr_matrix:
         """The column as rows of numbers, all of one length; an empty cell is a row of zeros."""
-        # They are asked for twice, to be described and to be encoded, and take longest to read.
         if column not in self._lists:
             self._lists[column] = self._read_lists(column)
         return self._lists[column]
+
+    def bag(self, column: str) -> Bag:
+        """The column as words and how often each occurs."""
+        if column not in self._bags:
+            coded = self.coded(column)
+            self._bags[column] = Bag.of(map(words_in, coded.words), coded.codes)
+        return self._bags[column]
 
     def _read_lists(self, column: str) -> scipy.sparse.csr_matrix:
         coded = self.coded(column)
@@ -73,7 +81,7 @@ class Table:
         start = np.cumsum([0, *map(len, filled)])
         values = [row[places] for row, places in zip(lists, filled, strict=True)]
         parts = (_joined(values, np.float32), _joined(filled, np.int64), start)
-        return spread_rows(coded, scipy.sparse.csr_matrix(parts, shape=(len(lists), width)))
+        return spread_rows(coded.codes, scipy.sparse.csr_matrix(parts, shape=(len(lists), width)))
 
     def where(self, row: int, column: str) -> str:
         """The place of a cell."""
@@ -107,21 +115,6 @@ def kind_of_words(coded: Coded) -> Kind | None:
     if len(words) <= MOST_CATEGORIES and (repeated or not spaced):
         return "category"
     return "bag" if spaced else None
-
-
-def items_in(word: str) -> list[object]:
-    """What a JSON list holds; nothing where the word is none."""
-    try:
-        items = json.loads(word)
-    except (ValueError, RecursionError):
-        return []
-    return items if isinstance(items, list) else []
-
-
-def spread_rows(coded: Coded, rows: scipy.sparse.csr_matrix) -> scipy.sparse.csr_matrix:
-    """Row c of `rows` for the word c of every row, zeros where the cell is empty."""
-    nothing = scipy.sparse.csr_matrix((1, rows.shape[1]), dtype=rows.dtype)
-    return scipy.sparse.vstack([rows, nothing], format="csr")[coded.codes]
 
 
 def shortened(word: str) -> str:
