@@ -226,7 +226,7 @@ def test_a_fold_sees_its_own_labels_only(graph):
 
 
 MISTAKES = {
-    "no graph": (lambda g: NodeClassifier().fit(g.x), "fit takes a pcnet.Graph, not Tensor"),
+    "no graph": (lambda g: NodeClassifier().fit(g.x), "Tensor is no graph that can be read: give a path"),
     "a wrong model": (lambda g: NodeClassifier("gcm").fit(g), "no method 'gcm'.*Did you mean 'gcn'"),
     "a wrong setting": (lambda g: NodeClassifier(settings={"depth": 3}).fit(g), "no setting 'depth'"),
     "a wrong metric": (lambda g: NodeClassifier(metric="f1").fit(g), "There is no metric 'f1'"),

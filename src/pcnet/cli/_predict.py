@@ -105,9 +105,7 @@ def _graph(run: Path, name: str | None, ensemble: Ensemble, data: Path | None, r
             raise PcnetError(f"{run} does not say which graph it was trained on; name one.") from None
     if names_dataset(name):
         return graph_at(name, data, read)
-    # Features that were computed from the edges are computed again; whether they may be is for the classifier to say.
-    schema = None if ensemble.schema is None or ensemble.schema.structural else ensemble.schema
-    return read_graph(name, **reading_wishes(read), schema=schema, classes=ensemble.classes)
+    return read_graph(name, **reading_wishes(read), schema=ensemble.reading_schema, classes=ensemble.classes)
 
 
 def _columns(graph: Graph, ensemble: Ensemble, probabilities: np.ndarray, rows: np.ndarray) -> dict[str, list[Any]]:

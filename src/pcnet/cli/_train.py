@@ -28,6 +28,7 @@ from pcnet.cli._train_report import headline, metric_note, show_scores
 from pcnet.cli._versions import provenance
 from pcnet.errors import PcnetError
 from pcnet.experiments import DEFAULT_METHOD, MEMBERS, Result, named_experiment, run_experiment
+from pcnet.graph import require_labels
 
 
 def train(
@@ -91,6 +92,7 @@ def train(
         check_target(json_file)
     if graph is None:
         graph = graph_at(experiment.dataset, data, read)
+    require_labels(graph)
     # What is wrong with the model's settings is found out before anything is written.
     experiment.model.build(graph.num_features, graph.num_classes)
     console = Console(stderr=json_file == "-")

@@ -11,6 +11,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
+from pcnet.data import as_graph
 from pcnet.errors import PcnetError
 from pcnet.estimator._classifier import NodeClassifier
 from pcnet.graph import Graph
@@ -34,7 +35,8 @@ class NodeIndexClassifier(ClassifierMixin, BaseEstimator):
     def fit(self, nodes: ArrayLike, labels: ArrayLike) -> NodeIndexClassifier:
         """Train on these nodes with these labels, given as class numbers or as names of classes."""
         # Where classes have no names their number must survive: the folds may miss the last one.
-        classes = self.graph.classes or tuple(range(self.graph.num_classes))
+        graph = as_graph(self.graph)
+        classes = graph.classes or tuple(range(graph.num_classes))
         ids, given = _numbers("Nodes", nodes), _column(labels)
         named = given.dtype.kind in "OUS"
         y = _places(given, classes) if named else _numbers("Labels", given)
@@ -42,9 +44,9 @@ class NodeIndexClassifier(ClassifierMixin, BaseEstimator):
             raise PcnetError(f"There are {len(ids)} nodes and {len(y)} labels; give one for each.")
         if len(y) and not 0 <= int(y.min()) <= int(y.max()) < len(classes):
             raise PcnetError(f"Labels must be class numbers from 0 to {len(classes) - 1}, or names of classes.")
-        known = torch.full_like(self.graph.y, -1)
+        known = torch.full_like(graph.y, -1)
         known[ids] = y
-        seen = replace(self.graph, y=known, published_y=None, fixed_splits=(), classes=classes)
+        seen = replace(graph, y=known, published_y=None, fixed_splits=(), classes=classes)
         self.classifier_ = clone(self.classifier or NodeClassifier()).fit(seen)
         self.classes_ = np.asarray(classes) if named else np.arange(len(classes))
         return self

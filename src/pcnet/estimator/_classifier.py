@@ -15,12 +15,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 
 from pcnet._machine import chosen_device
+from pcnet.data import as_graph
 from pcnet.errors import PcnetError
 from pcnet.estimator._ensemble import Ensemble, FilterResponse
 from pcnet.estimator._nodes import node_ids
 from pcnet.evaluation import Metric, default_metric, metric_named
 from pcnet.experiments import MEMBERS, VAL_SHARE, default_settings, override, targets_of_all
-from pcnet.graph import Graph, Schema
+from pcnet.graph import Graph, Schema, require_labels
 from pcnet.inspection import suggested_methods
 from pcnet.nn import ModelSettings, method_named
 from pcnet.training import Outcome, Reporter, Run, Targets, train
@@ -75,18 +76,20 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
 
     def fit(
         self,
-        graph: Graph,
+        graph: Any,
         train_mask: ArrayLike | None = None,
         val_mask: ArrayLike | None = None,
         *,
         reporter: Reporter | None = None,
     ) -> NodeClassifier:
-        """Train on the nodes of `train_mask` (a mask or ids; all labelled ones by default), validate on `val_mask`."""
-        if not isinstance(graph, Graph):
-            raise PcnetError(
-                f"fit takes a pcnet.Graph, not {type(graph).__name__}; read one with pcnet.read_graph, or use "
-                "NodeIndexClassifier for scikit-learn's tools."
-            )
+        """Train on the nodes of `train_mask` (a mask or ids; all labelled ones by default), validate on `val_mask`.
+
+        `graph` is a pcnet.Graph or anything that `read_graph` takes: a path, data frames (edges, or a pair of edges
+        and nodes), a NetworkX graph, PyG's Data, a SciPy matrix. So are the graphs of `predict` and `score`, whose
+        columns are read as those of the training.
+        """
+        graph = as_graph(graph)
+        require_labels(graph)
         targets = self._targets(graph, train_mask, val_mask)
         #: What the classifier is scored by.
         self.metric_ = self._metric(graph, targets).name
@@ -114,23 +117,21 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
         self.n_iter_ = max(outcome.epochs for outcome in outcomes)
         return self
 
-    def predict(self, graph: Graph | None = None) -> NDArray[Any]:
+    def predict(self, graph: Any = None) -> NDArray[Any]:
         """The most probable class of every node, by its name."""
         return self.classes_[self.predict_proba(graph).argmax(axis=1)]
 
-    def predict_proba(self, graph: Graph | None = None) -> NDArray[np.float64]:
+    def predict_proba(self, graph: Any = None) -> NDArray[np.float64]:
         """The probability of each class, in the order of `classes_`, for every node of the graph or of another one."""
         ensemble = self._fitted()
-        if graph is None and not hasattr(self, "graph_"):
-            raise PcnetError("A classifier that was loaded has no graph; say which one to predict.")
-        return ensemble.probabilities(self.graph_ if graph is None else graph, chosen_device(self.device)).numpy()
+        return ensemble.probabilities(self._graph(graph), chosen_device(self.device)).numpy()
 
-    def score(self, graph: Graph | None = None, nodes: ArrayLike | None = None) -> float:
+    def score(self, graph: Any = None, nodes: ArrayLike | None = None) -> float:
         """The metric on `nodes` (a mask or ids): by default all labelled nodes that `fit` has not seen the labels of.
 
         A share is one of 1, and log loss is negative, so that higher is better as scikit-learn's tools expect.
         """
-        known = self.graph_ if graph is None else graph
+        known = self._graph(graph)
         labelled = (known.y >= 0).nonzero().flatten()
         if nodes is not None:
             chosen = node_ids("nodes", nodes, known)
@@ -194,6 +195,15 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
             ensemble.metric,
         )
         return classifier
+
+    def _graph(self, given: Any) -> Graph:
+        """The graph that was given, read as that of the training was, or that one."""
+        ensemble = self._fitted()
+        if given is not None:
+            return as_graph(given, schema=ensemble.reading_schema, classes=ensemble.classes)
+        if not hasattr(self, "graph_"):
+            raise PcnetError("A classifier that was loaded has no graph; say which one to predict.")
+        return self.graph_
 
     def _fitted(self) -> Ensemble:
         if not hasattr(self, "ensemble_"):

@@ -84,6 +84,11 @@ class Ensemble:
                 total += torch.softmax(model.to(device)(x, operator).double().cpu() / warmth, dim=1)
         return total / len(self.models)
 
+    @property
+    def reading_schema(self) -> Schema | None:
+        """How to read another graph's columns. Features of the edges are computed anew: `check` says if they may be."""
+        return None if self.schema is None or self.schema.structural else self.schema
+
     def response(self, graph: Graph) -> FilterResponse | None:
         """What the learned filter does to each frequency, the mean of the models; None where there is no one filter."""
         convs = filters_of(self.models)

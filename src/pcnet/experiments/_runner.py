@@ -16,7 +16,7 @@ from pcnet.evaluation import Summary, scores, summarise
 from pcnet.experiments._as_published import AsPublished, EpochsInQuestion
 from pcnet.experiments._estimate import Pooled, estimates
 from pcnet.experiments._presets import Experiment
-from pcnet.graph import Graph
+from pcnet.graph import Graph, require_labels
 from pcnet.training import Outcome, Reporter, Run, Targets, clear_checkpoint, train
 
 #: A predictor has so many members: each leaves another fifth of the labels out to stop by, so that every label trains
@@ -83,6 +83,7 @@ def run_experiment(
     of the paper are summed up as there, by the mean over the runs; other splits by an `Estimate`. With `members`, as
     many models are trained beside the runs on every label that there is, to predict the nodes without one.
     """
+    require_labels(graph)
     splits = splits_of(graph, experiment)
     runs, final = _runs(experiment, splits), _members(graph, experiment, members)
     asked = None if as_published is None else EpochsInQuestion(as_published.epoch, len(runs))
