@@ -91,6 +91,7 @@ def measured(graph: Graph, seed: int, method: str, options: argparse.Namespace) 
         "labelled": int((visible.y >= 0).sum()),
         "hidden": len(hidden),
         "estimate": said.mean,
+        "measured": said.measured,
         "low": low,
         "high": high,
         "single_runs": float(np.mean(said.per_run)),

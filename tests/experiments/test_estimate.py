@@ -12,7 +12,7 @@ import torch
 from pcnet import Split, csbm, make_split
 from pcnet.evaluation import METRICS, Summary, wilson
 from pcnet.experiments import MEMBERS, Estimate, default_settings, run_experiment
-from pcnet.experiments._estimate import Pooled, estimates
+from pcnet.experiments._estimate import Pooled, estimates, gain_of_members
 from pcnet.graph import Graph
 
 QUICK = default_settings("mine", "gcn").with_overrides(["epochs=30", "hidden=8"]).with_runs(5, None)
@@ -52,9 +52,10 @@ def test_members_know_every_label_and_leave_another_fifth_out(hidden):
     for run, _ in result.members:
         assert torch.equal(torch.cat([run.targets.train, run.targets.val]).sort().values, labelled)
     assert torch.equal(torch.cat(left_out).sort().values, labelled)
-    # What is kept to predict does not change what is said of it.
-    alone = run_experiment(graph, QUICK)
-    assert alone.test == result.test
+    # The members change nothing of what is measured, only what is expected beyond it.
+    alone = run_experiment(graph, QUICK).headline
+    assert (alone.measured, alone.gain) == (result.headline.measured, 0)
+    assert result.headline.gain >= 0
     votes = sum(torch.softmax(outcome.logits, 1) for _, outcome in result.members)
     score = METRICS["accuracy"].score(votes[graph.y < 0], truth[graph.y < 0])
     low, high = result.headline.ci95
@@ -84,10 +85,26 @@ def test_intervals_hold_the_score_of_nodes_that_were_not_seen(name):
         logits, labels = answers(300, 0.7, seed)
         everything, tested = torch.arange(300), slice(0, 200)
         per_run = {metric: Summary(0.0, (0.0, 0.0), 0.0, (0.0,)) for metric in METRICS}
-        pooled = Pooled(everything[tested], torch.softmax(logits[tested], 1), labels[tested], (1.0,))
+        once = torch.ones(200)
+        pooled = Pooled(everything[tested], once, torch.softmax(logits[tested], 1), labels[tested], (1.0,))
         low, high = estimates(pooled, per_run, unlabelled=100)[name].ci95
         inside += low <= METRICS[name].score(logits[200:], labels[200:]) <= high
     assert 180 <= inside <= 199
+
+
+def test_the_gain_of_members_by_hand():
+    everything = torch.arange(4)
+    pooled = Pooled(everything, torch.tensor([2.0, 2, 2, 2]), torch.full((4, 2), 0.5), everything % 2, (1.0,))
+
+    def gain(metric: str, single: float, measured: float, val: float, members: list[float]) -> float:
+        test, known = (Summary(mean, (mean, mean), 0.0, (mean, mean)) for mean in (single, val))
+        return gain_of_members(METRICS[metric], measured, pooled, test, known, members)
+
+    # Two models are 2 points better than one, so 4 than none: five are 2 · 0.6 better than two. Labels add 1.
+    assert gain("accuracy", 70, 72, 80, [80.5, 81.5]) == pytest.approx(1 + 0)
+    assert gain("accuracy", 70, 72, 80, [81] * 5) == pytest.approx(1 + 4 * (1 / 2 - 1 / 5))
+    assert gain("accuracy", 70, 69, 80, [78] * 5) == 0
+    assert gain("log_loss", 0.8, 0.7, 0.9, [0.85] * 5) == pytest.approx(-0.05 - 0.2 * 0.3)
 
 
 def test_nothing_wrong_is_not_certain():

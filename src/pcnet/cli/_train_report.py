@@ -59,10 +59,20 @@ def _show_estimate(console: Console, result: Result, estimate: Estimate) -> None
     single = f"{sum(estimate.per_run) / runs:.2f}"
     spread = f" ± {estimate.std:.2f} (std)" if runs > 1 else ""
     console.print(
-        f"Measured on {estimate.nodes:,} labelled nodes, each predicted by the runs that did not know its label. "
+        f"Measured on {estimate.nodes:,} labelled nodes, each predicted by the runs that did not know its label"
+        f"{_gain(estimate)}. "
         f"Single runs: {metric.title} {single}{spread} on test nodes, {result.val[metric.name].mean:.2f} on validation "
         "nodes, which chose the epochs.",
         highlight=False,
+    )
+
+
+def _gain(estimate: Estimate) -> str:
+    if not estimate.gain:
+        return ""
+    return (
+        f": {estimate.measured:.2f}, and {abs(estimate.gain):.2f} {'more' if estimate.gain > 0 else 'less'} for models "
+        "that know every label, by what they gain on validation nodes"
     )
 
 

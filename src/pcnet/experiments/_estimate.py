@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,24 +14,31 @@ from pcnet.data import Split
 from pcnet.evaluation import METRICS, Metric, Summary, temperature, wilson
 from pcnet.evaluation import scores as scores_of
 
+#: What averaging is worth is only told where nodes were tested more often than this: 1/k on average.
+MOST_ALONE = 0.75
 #: Resamples of the nodes, nodes of a resample at most, and numbers that are resampled at a time.
 RESAMPLES, LARGEST, AT_ONCE = 200, 5_000, 2**22
 
 
 @dataclass(frozen=True)
 class Estimate(Summary):
-    """The score of all tested nodes together (`mean`) and a 95 % interval for the score of nodes like them.
+    """What to expect of predictions (`mean`), and a 95 % interval for the score of nodes like those that were tested.
 
-    Each of `nodes` nodes has one prediction: the mean of the calibrated probabilities of the runs that tested it. The
-    interval is about the `unlabelled` nodes of the graph where there are any: chance decides which nodes have a label
-    and which have none, so few nodes on either side make it wide. `per_run` and `std` are those of single runs.
+    `measured` is the score of all `nodes` tested nodes together: each has one prediction, the mean of the calibrated
+    probabilities of the runs that tested it. `gain` is what the models that predict are better than those, as far as
+    validation tells (see `gain_of_members`), and 0 without such models; `mean` is their sum. The interval is about the
+    `unlabelled` nodes of the graph where there are any: chance decides which nodes have a label and which have none,
+    so few nodes on either side make it wide. `per_run` and `std` are those of single runs.
     """
 
+    measured: float = 0.0
+    gain: float = 0.0
     nodes: int = 0
     unlabelled: int = 0
 
     def as_dict(self) -> dict[str, object]:
-        return {**super().as_dict(), "nodes": self.nodes, "unlabelled": self.unlabelled}
+        own = {name: getattr(self, name) for name in ("measured", "gain", "nodes", "unlabelled")}
+        return {**super().as_dict(), **own}
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +50,8 @@ class Pooled:
     """
 
     nodes: Tensor
+    #: How many runs tested each of them.
+    times: Tensor
     probabilities: Tensor
     labels: Tensor
     temperatures: tuple[float, ...]
@@ -57,7 +66,8 @@ class Pooled:
             total[split.test] += torch.softmax(own[split.test].double().cpu() / temperatures[-1], dim=1)
             times[split.test] += 1
         nodes = times.nonzero().flatten()
-        return Pooled(nodes, total[nodes] / times[nodes, None], splits[0].labels[nodes], tuple(temperatures))
+        labels, mean = splits[0].labels[nodes], total[nodes] / times[nodes, None]
+        return Pooled(nodes, times[nodes], mean, labels, tuple(temperatures))
 
     @property
     def log_probabilities(self) -> Tensor:
@@ -65,17 +75,45 @@ class Pooled:
         return self.probabilities.clamp(min=torch.finfo(torch.float64).tiny).log()
 
 
-def estimates(pooled: Pooled, per_run: dict[str, Summary], unlabelled: int) -> dict[str, Estimate]:
-    """An estimate by every metric; `per_run` are the scores of single runs."""
+def estimates(
+    pooled: Pooled,
+    per_run: Mapping[str, Summary],
+    unlabelled: int,
+    gain: Callable[[Metric, float], float] = lambda metric, measured: 0.0,
+) -> dict[str, Estimate]:
+    """An estimate by every metric; `per_run` are the scores of single runs, `gain` what is added to a measured one."""
     n = len(pooled.nodes)
     logits, labels = pooled.log_probabilities, pooled.labels
     found = {}
-    for name, value in scores_of(logits, labels, torch.arange(n)).items():
-        if name in per_run:
-            interval = _interval(METRICS[name], value, logits, labels, unlabelled)
-            runs = per_run[name]
-            found[name] = Estimate(value, interval, runs.std, runs.per_run, n, unlabelled)
+    for name, measured in scores_of(logits, labels, torch.arange(n)).items():
+        if name not in per_run:
+            continue
+        metric, runs = METRICS[name], per_run[name]
+        more = gain(metric, measured)
+        value = min(measured + more, 100.0) if metric.percent else max(measured + more, 0.0)
+        interval = _interval(metric, value, logits, labels, unlabelled)
+        found[name] = Estimate(value, interval, runs.std, runs.per_run, measured, value - measured, n, unlabelled)
     return found
+
+
+def gain_of_members(
+    metric: Metric, measured: float, pooled: Pooled, test: Summary, val: Summary, members: Sequence[float]
+) -> float:
+    """max(0, v_M − v_1) + max(0, c) (q − 1/M): what M models that know every label have over those that were measured.
+
+    v_M and v_1 are the mean validation scores of the members and of the runs: both chose their epochs on as many nodes,
+    so what differs is how many labels trained them. Averaging k models takes c / k away from the score of infinitely
+    many; the runs show it for 1 and for the few that tested a node (1/k is q on average), which gives c, and the
+    members are M. Neither is ever taken for a loss: more labels and more models do not harm but by accident.
+    """
+    learning = metric.sign * (float(np.mean(members)) - val.mean)
+    q = float((1 / pooled.times).mean())
+    averaging = 0.0
+    # Where hardly any node was tested twice, a small difference would be blown up.
+    if q <= MOST_ALONE:
+        per_model = metric.sign * (measured - float(np.mean(test.per_run))) / (1 - q)
+        averaging = max(0.0, per_model) * max(0.0, q - 1 / len(members))
+    return metric.sign * (max(0.0, learning) + averaging)
 
 
 def _interval(metric: Metric, value: float, logits: Tensor, labels: Tensor, unlabelled: int) -> tuple[float, float]:

@@ -12,9 +12,9 @@ from torch import Tensor
 
 from pcnet.data import Split, draw_validation, is_fixed, make_split
 from pcnet.errors import PcnetError
-from pcnet.evaluation import Summary, scores, summarise
+from pcnet.evaluation import Metric, Summary, scores, summarise
 from pcnet.experiments._as_published import AsPublished, EpochsInQuestion
-from pcnet.experiments._estimate import Pooled, estimates
+from pcnet.experiments._estimate import Estimate, Pooled, estimates, gain_of_members
 from pcnet.experiments._presets import Experiment
 from pcnet.graph import Graph, require_labels
 from pcnet.training import Outcome, Reporter, Run, Targets, clear_checkpoint, train
@@ -112,10 +112,28 @@ def run_experiment(
     if experiment.metric not in test:
         title = experiment.scored_by.title
         raise PcnetError(f"The test nodes of a split are all of one class, so {title} says nothing; label more nodes.")
-    if not experiment.follows_paper:
-        test = dict(estimates(Pooled.of(splits, logits), test, int((graph.y < 0).sum())))
     kept = tuple(zip(final, trained[len(runs) :], strict=True))
+    if not experiment.follows_paper:
+        test = dict(_estimates(graph, Pooled.of(splits, logits), test, val, kept))
     return Result(experiment, splits, outcomes, test, val, seconds, kept)
+
+
+def _estimates(
+    graph: Graph,
+    pooled: Pooled,
+    test: dict[str, Summary],
+    val: dict[str, Summary],
+    members: Sequence[tuple[Run, Outcome]],
+) -> dict[str, Estimate]:
+    """What to expect of the members, or without any of models like those that were tested."""
+
+    def gain(metric: Metric, measured: float) -> float:
+        if not members:
+            return 0.0
+        own = [metric.score(outcome.logits[run.targets.val], run.targets.val_labels) for run, outcome in members]
+        return gain_of_members(metric, measured, pooled, test[metric.name], val[metric.name], own)
+
+    return estimates(pooled, {name: test[name] for name in test if name in val}, int((graph.y < 0).sum()), gain)
 
 
 def splits_of(graph: Graph, experiment: Experiment) -> list[Split]:
