@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,18 @@ def write_text(path: str | Path, text: str) -> None:
         with target.open("w", encoding="utf-8") as stream:
             stream.write(text)
             stream.flush()
+
+    write_atomically(path, write)
+
+
+def write_csv(path: str | Path, header: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
+    """Write a table row by row; halves of characters, out of a damaged file, become question marks."""
+
+    def write(target: Path) -> None:
+        with target.open("w", encoding="utf-8", errors="replace", newline="") as stream:
+            writer = csv.writer(stream, lineterminator="\n")
+            writer.writerow(header)
+            writer.writerows(rows)
 
     write_atomically(path, write)
 

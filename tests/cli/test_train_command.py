@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -66,7 +67,7 @@ def test_json_file_and_folder(pcnet, place):
     names = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
     models = [f"models/seed-{seed}.{kind}" for seed in (0, 1) for kind in ("json", "safetensors")]
     others = ["report.html", "response.png", "settings.json", "splits.json"]
-    assert names == ["classifier.json", "metrics.json", *models, *others]
+    assert names == ["classifier.json", "metrics.json", "mistakes.csv", *models, *others]
 
     settings = json.loads((folder / "settings.json").read_text())
     trained = {key: summary[key] for key in ("dataset", "preset", "settings", "versions")}
@@ -92,14 +93,17 @@ def test_json_file_and_folder(pcnet, place):
 
 def test_nothing_that_could_run_code(pcnet, place):
     pcnet(*QUICK, "--out", "here")
-    kinds = {".json": b"{[", ".png": b"\x89", ".html": b"<"}
+    kinds = {".json": b"{[", ".png": b"\x89", ".html": b"<", ".csv": b"n"}
     for path in (place / "here").rglob("*"):
         if path.suffix == ".safetensors":
             length = struct.unpack("<Q", path.read_bytes()[:8])[0]
             assert json.loads(path.read_bytes()[8 : 8 + length])
         elif path.is_file():
             assert path.read_bytes()[0] in kinds[path.suffix]
-    assert "<script" not in (place / "here" / "report.html").read_text()
+    # The only script is that of the package, whatever the graph's names are.
+    script = files("pcnet.report").joinpath("page.js").read_text(encoding="utf-8")
+    page = (place / "here" / "report.html").read_text(encoding="utf-8")
+    assert page.split("<script>")[1:] == [f"\n{script}</script>\n</body>\n</html>"]
     head = (place / "here" / "response.png").read_bytes()[:24]
     width, height = struct.unpack(">II", head[16:24])
     assert 600 <= width <= 3000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from pcnet import Graph
 from pcnet.evaluation import reliability, temperature, wilson
 from pcnet.graph import edge_homophily, node_homophily
-from pcnet.report._mistakes import confident_mistakes
+from pcnet.report._mistakes import COLUMNS, mistakes, write_mistakes
 from pcnet.report._surroundings import Surroundings, by_degree, by_likeness
 from pcnet.report._tally import class_scores, frequent_confusions, tally
 from strategies import graphs
@@ -56,12 +57,35 @@ def test_a_share_of_nothing_is_none():
     assert class_scores(np.array([[4, 0], [0, 0]]), ["a", "b"])[1].f1 is None
 
 
-def test_pooled_diagrams_are_those_of_all_predictions(result, pairs):
-    logits, labels = pairs
-    together, found = reliability(torch.softmax(logits, 1), labels), tally(result).calibrated
+@pytest.fixture(scope="module")
+def each_node(result):
+    """By hand: for each tested node the mean of the probabilities of the runs that tested it."""
+    found = {}
+    for split, outcome in zip(result.splits, result.outcomes, strict=True):
+        scale = temperature(outcome.logits[split.val], split.labels[split.val])
+        for node in split.test.tolist():
+            found.setdefault(node, []).append(torch.softmax(outcome.logits[node].double() / scale, 0).numpy())
+    return {node: np.mean(each, axis=0) for node, each in sorted(found.items())}
+
+
+def test_diagrams_count_every_node_once(result, each_node, small):
+    probabilities = torch.from_numpy(np.array([*each_node.values()]))
+    together, found = reliability(probabilities, small.y[[*each_node]]), tally(result).calibrated
     assert found.count == together.count
     np.testing.assert_allclose(found.accuracy, together.accuracy)
     np.testing.assert_allclose(found.confidence, together.confidence)
+
+
+def test_an_estimate_counts_every_node_once(small):
+    """The table of classes, the bins and the headline are about the same predictions."""
+    result = guessed(small, runs=7, protocol="stratified-60-20-20")
+    found, pooled = tally(result), result.pooled
+    answers = pooled.probabilities.argmax(1)
+    assert (found.confusion == sklearn.metrics.confusion_matrix(pooled.labels, answers)).all()
+    assert found.counted.sum() == found.confusion.sum() == len(pooled.nodes) == small.num_nodes
+    assert found.tested.sum() == sum(len(split.test) for split in result.splits) > small.num_nodes
+    assert 100 * found.confusion.trace() / found.confusion.sum() == pytest.approx(result.headline.mean)
+    assert 100 * found.right.sum() / found.counted.sum() == pytest.approx(result.headline.mean)
 
 
 def test_test_labels_change_no_temperature(result):
@@ -103,7 +127,7 @@ def test_neighbours_are_counted_as_by_hand(edges, seed):
 
 def test_bins_hold_every_tested_node_once(result, small):
     found, around = tally(result), Surroundings.of(small)
-    times = found.times > 0
+    times = found.counted > 0
     assert sum(each.nodes for each in by_degree(found, around)) == times.sum()
     assert sum(each.nodes for each in by_likeness(found, around)) == (times & np.isfinite(around.likeness)).sum()
     for each in (*by_degree(found, around), *by_likeness(found, around)):
@@ -135,25 +159,31 @@ def test_wilson_inverts_the_score_test(right, count):
             assert abs(right / count - end) == pytest.approx(1.96 * np.sqrt(end * (1 - end) / count), abs=1e-9)
 
 
-def test_the_surest_mistakes_come_first(result, small, pairs):
-    logits, labels = pairs
-    top, answers = torch.softmax(logits, 1).max(1)
-    nodes = torch.cat([split.test for split in result.splits])
-    wrong = answers != labels
-    surest = nodes[wrong][top[wrong].argmax()]
-    found = confident_mistakes(
-        tally(result), Surroundings.of(small), small.y.numpy(), small.node_names, small.class_names
-    )
-    assert found[0].node == f"node {surest}"
-    assert found[0].probability == pytest.approx(100 * float(top[wrong].max()))
+def test_mistakes_are_all_that_is_wrong_and_the_surest_come_first(result, small, each_node, tmp_path):
+    wrong = {node: p for node, p in each_node.items() if p.argmax() != small.y[node]}
+    around = Surroundings.of(small)
+    found = [*mistakes(tally(result), around, small.y.numpy(), small.node_names, small.class_names)]
+    assert {each.node for each in found} == {f"node {node}" for node in wrong}
     assert [each.probability for each in found] == sorted((each.probability for each in found), reverse=True)
-    assert len({each.node for each in found}) == len(found) == 12
     for each in found:
         node = int(each.node.removeprefix("node "))
-        assert each.truth == f"kind {small.y[node]}" != each.answer
+        assert each.truth == f"kind {small.y[node]}" != each.answer == f"kind {wrong[node].argmax()}"
+        assert each.probability == pytest.approx(wrong[node].max())
+        tested = [run for run, split in enumerate(result.splits) if node in split.test]
+        assert each.times == len(tested)
+        assert each.wrong == sum(int(result.outcomes[run].logits[node].argmax()) != small.y[node] for run in tested)
         others = {*small.edge_index[1][small.edge_index[0] == node].tolist()}
         assert each.degree == len(others)
         assert all(
             f"{sum(small.y[v] == k for v in others)} × kind {k}" in each.around
             for k in {int(small.y[v]) for v in others}
         )
+    write_mistakes(tmp_path / "all.csv", iter(found))
+    with (tmp_path / "all.csv").open(encoding="utf-8", newline="") as stream:
+        rows = [*csv.DictReader(stream)]
+    assert [*rows[0]] == [*COLUMNS]
+    for row, each in zip(rows, found, strict=True):
+        assert float(row["probability"]) == pytest.approx(each.probability, abs=1e-6)
+        assert (row["node"], row["label"], row["predicted"]) == (each.node, each.truth, each.answer)
+        assert (int(row["wrong_in"]), int(row["tested_in"])) == (each.wrong, each.times)
+        assert (int(row["neighbours"]), row["neighbour_classes"]) == (each.degree, each.around)

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pcnet.evaluation import Reliability
-from pcnet.report._charts import Score, bins_chart, curves_chart, reliability_chart, score_line
+from pcnet.evaluation import METRICS, Reliability
+from pcnet.report._charts import Score, bins_chart, curves_chart, reliability_chart
 from pcnet.report._heatmap import FEW, heatmap, numbered
+from pcnet.report._scores import scores_chart
 from pcnet.report._surroundings import Bin
 from pcnet.report._svg import plain, span, ticks
 
@@ -91,8 +92,12 @@ def test_empty_bins_of_a_diagram_are_not_drawn():
     assert len(list(ElementTree.fromstring(reliability_chart(diagram, diagram, "d")).iter("circle"))) == 4
 
 
-def test_a_score_line_and_bins_say_their_numbers():
-    line = score_line([Score("ours", 81.25, (80.0, 82.0), ours=True), Score("paper", 79.0)], "scores")
-    assert {"ours", "81.2", "paper", "79.0"} <= {*texts(line)}
+def test_scores_and_bins_say_their_numbers():
+    line = scores_chart(
+        [Score("ours", 81.25, (80.0, 82.0), ours=True), Score("x", 79.0)], METRICS["accuracy"], "scores"
+    )
+    assert {"ours", "81.2", "x", "79.0", "accuracy, %"} <= {*texts(line)}
+    loss = scores_chart([Score("ours", 0.41, (0.3, 0.52)), Score("a guess", 0.69)], METRICS["log_loss"], "scores")
+    assert {"0.410", "0.690"} <= {*texts(loss)}
     bins = [Bin("0", 12, 50.0, (30.0, 70.0)), Bin("1", 1_234_567, 80.0, (79.9, 80.1))]
     assert {"12", "1.23M", "0", "1"} <= {*texts(bins_chart(bins, 75.0, "degree", "bins"))}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +12,7 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
-from pcnet._files import check_target, read_json, write_atomically, write_text
+from pcnet._files import check_target, read_json, write_atomically, write_csv
 from pcnet._machine import chosen_device
 from pcnet.cli._graph_argument import ReadOption, graph_at, names_dataset, reading_wishes
 from pcnet.cli._options import DataOption, DeviceOption, JsonOption, emit_json
@@ -122,16 +121,11 @@ def _columns(graph: Graph, ensemble: Ensemble, probabilities: np.ndarray, rows: 
 
 def _write(path: Path, columns: dict[str, list[Any]]) -> None:
     if path.suffix.lower() == ".csv":
-        import csv
-
-        buffer = io.StringIO(newline="")
-        writer = csv.writer(buffer, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(
+        rows = (
             [f"{value:.6f}" if isinstance(value, float) else value for value in row]
             for row in zip(*columns.values(), strict=True)
         )
-        write_text(path, buffer.getvalue())
+        write_csv(path, columns, rows)
         return
     try:
         import pyarrow

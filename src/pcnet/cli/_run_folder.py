@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pcnet._files import write_json
+from pcnet.cli._next_steps import next_steps
 from pcnet.errors import PcnetError
 from pcnet.experiments import Experiment, Result
 from pcnet.graph import Graph
@@ -18,7 +19,8 @@ from pcnet.training import clear_checkpoint
 
 @dataclass(frozen=True)
 class RunFolder:
-    """settings.json, splits.json, models/ and classifier.json, response.png, report.html and, last, metrics.json.
+    """settings.json, splits.json, models/ and classifier.json, response.png, report.html with mistakes.csv, and
+    last, metrics.json.
 
     While a training goes on there is only `checkpoint/`, from which it can be resumed.
     """
@@ -101,6 +103,7 @@ class RunFolder:
             self.path / "report.html",
             graph,
             result,
+            steps=next_steps(self.path, graph, result, source, read),
             **{key: summary[key] for key in ("command", "date", "machine", "versions")},
         )
         metrics = {part: {name: s.as_dict() for name, s in getattr(result, part).items()} for part in ("test", "val")}

@@ -1,4 +1,4 @@
-"""The pictures of the report: scores on a line, calibration, training, the learned filter, accuracy by kind of node."""
+"""The pictures of the report: calibration, training, the learned filter, accuracy by kind of node."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pcnet._checks import FloatArray
 from pcnet.evaluation import Reliability
 from pcnet.report._learned import Learned
 from pcnet.report._surroundings import Bin
-from pcnet.report._svg import CHARACTER, WIDTH, Axes, Drawing, Scale, plain, span, ticks
+from pcnet.report._svg import WIDTH, Axes, Drawing, Scale, plain, span, ticks
 
 #: Runs that are drawn one by one, and points of each curve.
 RUNS, POINTS = 30, 150
@@ -22,33 +22,12 @@ HEIGHT = 230.0
 
 @dataclass(frozen=True)
 class Score:
-    """A number in percent with its interval, beside others of its kind; `ours` is what the report is about."""
+    """A number with its interval, beside others of its kind; `ours` is what the report is about."""
 
     name: str
     value: float
     interval: tuple[float, float] | None = None
     ours: bool = False
-
-
-def score_line(scores: Sequence[Score], label: str) -> Markup:
-    """Scores under each other on one axis, each with its interval."""
-    height, row = 34.0 + 26 * len(scores), 26.0
-    left, right = 12 + CHARACTER * max(len(each.name) for each in scores), RIGHT - 40
-    ends = [end for each in scores for end in (each.value, *(each.interval or ()))]
-    low, high = span(min(ends), max(ends), 0.12)
-    drawing = Drawing(height, label)
-    axes = Axes(drawing, Scale(max(low, 0), min(high, 100), left, right), Scale(0, len(scores), 6, height - 28))
-    for tick in ticks(axes.x.low, axes.x.high, 4):
-        axes.line([(tick, 0), (tick, len(scores))], "grid")
-        drawing.text(axes.x(tick), height - 12, f"{tick:g} %", anchor="middle")
-    for place, each in enumerate(scores):
-        y = place + 0.5
-        drawing.text(left - 10, 6 + row * y + 4, each.name, "axis strong" if each.ours else "tick", "end")
-        drawing.text(RIGHT, 6 + row * y + 4, f"{each.value:.1f}", "axis strong" if each.ours else "tick", "end")
-        if each.interval is not None:
-            axes.line([(end, y) for end in each.interval], "whisker ours" if each.ours else "whisker")
-        axes.dot(each.value, y, 3.5, "mark" if each.ours else "mark other", f"{each.value:.2f} %")
-    return drawing.markup()
 
 
 def reliability_chart(as_trained: Reliability, calibrated: Reliability, label: str) -> Markup:

@@ -2,26 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from importlib.resources import files
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from pcnet._files import write_text
-from pcnet.evaluation import wilson
-from pcnet.experiments import Result
+from pcnet.experiments import Estimate, Result
 from pcnet.graph import Graph
 from pcnet.nn import FilterNet
-from pcnet.report._charts import RUNS, Score, bins_chart, curves_chart, filter_chart, reliability_chart, score_line
+from pcnet.report._charts import RUNS, Score, bins_chart, curves_chart, filter_chart, reliability_chart
+from pcnet.report._headline import all_scores, warnings
 from pcnet.report._heatmap import FEW, heatmap, numbered
 from pcnet.report._learned import learned_filters
-from pcnet.report._mistakes import confident_mistakes
+from pcnet.report._mistakes import SHOWN, mistakes, write_mistakes, wrong_nodes
 from pcnet.report._passband import describe_response
+from pcnet.report._scores import scores_chart
 from pcnet.report._surroundings import Surroundings, by_degree, by_likeness, homophily_measures
 from pcnet.report._tally import Tally, class_scores, frequent_confusions, tally
+from pcnet.report._template import flat, write_page, written
+from pcnet.report._trust import Trust
+
+#: The file of all mistakes, beside the page.
+MISTAKES = "mistakes.csv"
+
+
+class Step(NamedTuple):
+    """What could be done next, and the command that does it."""
+
+    what: str
+    command: str
 
 
 def write_report(
@@ -33,37 +46,45 @@ def write_report(
     versions: Mapping[str, str],
     machine: str,
     date: str,
+    steps: Sequence[Step] = (),
 ) -> None:
     """Write what was trained, how well, how far to trust it and why, as one self-contained HTML page.
 
-    Of the nodes only counts and a handful of mistakes go into the page, so its size does not grow with the graph.
+    Of the nodes only counts and some mistakes go into the page, so its size does not grow with the graph. All mistakes
+    are in mistakes.csv beside it. `steps` are the commands that the page offers to go on with.
     """
-    scored = _as_scored(graph, result)
-    results = tally(result)
+    path, scored, results = Path(path), _as_scored(graph, result), tally(result)
+    around = Surroundings.of(scored)
+    each_mistake = partial(mistakes, results, around, scored.y.numpy(), scored.node_names)
+    write_mistakes(path.with_name(MISTAKES), each_mistake(scored.class_names))
     content = {
         "title": f"{result.experiment.title} on {result.experiment.dataset}",
         "graph": scored,
         "result": result,
         "experiment": result.experiment,
+        "metric": result.experiment.scored_by,
         "runs": len(result.outcomes),
         "drawn": min(RUNS, len(result.outcomes)),
-        "accuracy": result.test["accuracy"],
-        "style": _resource("style.css"),
-        **_scores(result, results),
+        "headline": result.headline,
+        "estimated": isinstance(result.headline, Estimate),
+        "steps": steps,
+        **_scores(result, results, scored.class_names),
         **_classes(scored, results),
         **_trust(results),
         **_filter(graph, result),
-        **_surroundings(scored, results),
+        **_surroundings(scored, results, around),
+        "mistakes": list(itertools.islice(each_mistake([_spoken(name) for name in scored.class_names]), SHOWN)),
+        "wrong": len(wrong_nodes(results, scored.y.numpy())),
+        "mistakes_file": MISTAKES,
         **_training(result),
-        "settings": _flat(result.experiment.settings),
+        "settings": flat(result.experiment.settings),
         "notes": list(dict.fromkeys((*graph.notes, *result.notes))),
         "command": command,
         "versions": versions,
         "machine": machine,
         "date": date,
     }
-    # Names that came out of a damaged file may hold halves of characters; they become question marks.
-    write_text(path, _rendered(content).encode("utf-8", "replace").decode("utf-8"))
+    write_page(path, "report.html", content)
 
 
 def _as_scored(graph: Graph, result: Result) -> Graph:
@@ -73,49 +94,48 @@ def _as_scored(graph: Graph, result: Result) -> Graph:
     return replace(graph, y=result.splits[0].labels, published_y=None, classes=kept)
 
 
-def _scores(result: Result, results: Tally) -> dict[str, Any]:
-    """Test accuracy and what to hold it against; of a single run the interval is that of a share of its nodes."""
-    experiment, accuracy = result.experiment, result.test["accuracy"]
-    runs = len(result.outcomes)
-    if runs > 1:
-        interval = accuracy.ci95
-    else:
-        low, high = wilson(accuracy.mean / 100, len(result.splits[0].test))
-        interval = (100 * low, 100 * high)
-    majority = float(np.mean([_majority(split.labels[split.test].numpy()) for split in result.splits]))
-    scores = [
-        Score(experiment.title, accuracy.mean, interval, ours=True),
-        Score("validation", result.val["accuracy"].mean, result.val["accuracy"].ci95 if runs > 1 else None),
+def _scores(result: Result, results: Tally, names: Sequence[str]) -> dict[str, Any]:
+    """The scores, what to hold them against, and what they come to."""
+    experiment, metric, val = result.experiment, result.experiment.scored_by, result.val[result.experiment.metric]
+    scores = all_scores(result)
+    main, classes = scores[0], class_scores(results.confusion, names)
+    lines = [
+        Score(experiment.title, main.value, main.interval, ours=True),
+        Score("validation", val.mean, val.ci95 if len(val.per_run) > 1 else None),
     ]
     for name, figure in (("the paper", experiment.paper), ("authors' code", experiment.rerun)):
         if figure is not None:
-            scores.append(Score(name, figure[0], (figure[0] - figure[1], figure[0] + figure[1])))
-    scores.append(Score("largest class", majority))
-    label = f"Accuracy in percent: {', '.join(f'{each.name} {each.value:.1f}' for each in scores)}"
-    tests = [len(split.test) for split in result.splits]
+            lines.append(Score(name, figure[0], (figure[0] - figure[1], figure[0] + figure[1])))
+    lines.append(Score("a guess", main.guess))
+    label = f"{metric.title}: {', '.join(f'{each.name} {written(metric, each.value)}' for each in lines)}"
+    found = sorted((each for each in classes if each.recall is not None), key=lambda each: each.recall or 0)
+    missed = [f"“{_spoken(each.name)}” (0 of {each.support:,} nodes)" for each in found if not each.recall]
+    tested = int((results.tested > 0).sum())
+    largest = next(each.guess for each in scores if each.metric.name == "accuracy")
     return {
-        "interval": interval,
-        "majority": majority,
-        "score_line": score_line(scores, label),
-        "test_nodes": round(float(np.mean(tests))),
-        "distinct": int((results.times > 0).sum()),
+        "scores": scores,
+        "main": main,
+        "interval": main.interval and " and ".join(written(metric, end) for end in main.interval),
+        "warnings": warnings(scores, missed, tested),
+        "picture": scores_chart(lines, metric, label),
+        "tested": tested,
+        "least": f"“{_spoken(found[0].name)}” least ({found[0].recall or 0:.0f}\u00a0%)",
+        "largest": (_spoken(names[int(results.confusion.sum(axis=1).argmax())]), largest),
+        "sizes": np.mean([split.sizes for split in result.splits], axis=0).round().astype(int).tolist(),
+        "class_scores": classes,
     }
 
 
-def _majority(labels: np.ndarray) -> float:
-    return 100.0 * float(np.bincount(labels).max()) / len(labels)
-
-
 def _classes(graph: Graph, results: Tally) -> dict[str, Any]:
-    names = graph.class_names
+    names, spoken = graph.class_names, [_spoken(name) for name in graph.class_names]
     picture = {"rows": "true", "columns": "answer", "label": "Confusion matrix: true classes by answers"}
     return {
-        "class_scores": class_scores(results.confusion, names),
         "confusion": heatmap(results.confusion, names, **picture),
         "confusions": [
-            (_spoken(names[true]), _spoken(names[answer]), count, int(results.confusion[true].sum()))
+            (spoken[true], spoken[answer], count, int(results.confusion[true].sum()))
             for true, answer, count in frequent_confusions(results.confusion)
         ],
+        "spoken": spoken,
         "numbered": numbered(names),
         "many": len(names) > FEW,
     }
@@ -127,15 +147,11 @@ def _spoken(name: str) -> str:
 
 
 def _trust(results: Tally) -> dict[str, Any]:
-    before, after = 100 * results.as_trained.error, 100 * results.calibrated.error
-    confidence, accuracy, count = (
-        np.array(getattr(results.as_trained, name)) for name in ("confidence", "accuracy", "count")
-    )
-    surplus = 100 * float((confidence - accuracy) @ count / count.sum())
-    label = f"Reliability diagram; expected calibration error {before:.1f} points, {after:.1f} after scaling"
+    trust, before = Trust.of(results.calibrated), 100 * results.as_trained.error
+    label = f"Reliability diagram; expected calibration error {before:.1f} points, {trust.error:.1f} after scaling"
     return {
-        "ece": (before, after),
-        "surplus": surplus,
+        "trust": trust,
+        "error_before": before,
         "temperatures": (min(results.temperatures), max(results.temperatures)),
         "reliability": reliability_chart(results.as_trained, results.calibrated, label),
     }
@@ -156,9 +172,8 @@ def _filter(graph: Graph, result: Result) -> dict[str, Any]:
     }
 
 
-def _surroundings(graph: Graph, results: Tally) -> dict[str, Any]:
-    around, names = Surroundings.of(graph), graph.class_names
-    overall = 100 * float(results.right.sum() / results.times.sum())
+def _surroundings(graph: Graph, results: Tally, around: Surroundings) -> dict[str, Any]:
+    names, overall = graph.class_names, 100 * float(results.right.sum() / results.counted.sum())
     picture = {"rows": "class", "columns": "neighbours' class", "label": "Class mixing: neighbours' classes by class"}
     likeness, degree = by_likeness(results, around), by_degree(results, around)
     return {
@@ -168,55 +183,19 @@ def _surroundings(graph: Graph, results: Tally) -> dict[str, Any]:
         "by_likeness": likeness
         and bins_chart(likeness, overall, "neighbours of the node's own class", "Accuracy by a node's own homophily"),
         "by_degree": bins_chart(degree, overall, "number of neighbours", "Accuracy by number of neighbours"),
-        "mistakes": confident_mistakes(
-            results, around, graph.y.numpy(), graph.node_names, [_spoken(name) for name in names]
-        ),
     }
 
 
 def _training(result: Result) -> dict[str, Any]:
     best = [outcome.best_epoch for outcome in result.outcomes]
     losses = [outcome.val_loss for outcome in result.outcomes]
-    accuracies = [100 * outcome.val_score for outcome in result.outcomes]
+    metric = result.experiment.training.val_metric
+    scale, unit = (100, ", %") if metric.percent else (1, "")
+    curves = [scale * outcome.val_score for outcome in result.outcomes]
+    name = f"validation {metric.title}"
     return {
         "epochs": (min(map(len, losses)), max(map(len, losses))),
         "best": (min(best), max(best)),
         "loss_curves": curves_chart(losses, best, "validation loss", "Validation loss over the epochs of each run"),
-        "accuracy_curves": curves_chart(
-            accuracies, best, "validation accuracy, %", "Validation accuracy over the epochs of each run"
-        ),
+        "score_curves": curves_chart(curves, best, name + unit, f"V{name[1:]} over the epochs of each run"),
     }
-
-
-def _flat(settings: Mapping[str, Any]) -> dict[str, str]:
-    """Settings under the names of `--set`: lr.theta for the entry theta of lr."""
-    flat: dict[str, str] = {}
-    for key, value in settings.items():
-        if isinstance(value, Mapping):
-            flat |= {f"{key}.{inner}": str(each) for inner, each in value.items()}
-        else:
-            flat[key] = str(value)
-    return flat
-
-
-def _rendered(content: Mapping[str, Any]) -> str:
-    # Imported here: commands that write no report need not wait for it.
-    from jinja2 import Environment, StrictUndefined
-
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["score"] = _figure
-    environment.globals["zip"] = zip
-    environment.filters["number"] = lambda value: f"{value:,}"
-    return environment.from_string(_resource("report.html")).render(content)
-
-
-def _figure(value: float | None, digits: int = 1) -> str:
-    """A number as a table shows it; nothing is –, and zero has no sign."""
-    if value is None:
-        return "–"
-    text = f"{value:.{digits}f}"
-    return text.replace("-", "" if float(text) == 0 else "−")
-
-
-def _resource(name: str) -> str:
-    return files("pcnet.report").joinpath(name).read_text(encoding="utf-8")

@@ -118,10 +118,10 @@ def _bins(results: Tally, place: NDArray[np.int64], labels: Sequence[str]) -> li
     """
     bins = []
     for number, label in enumerate(labels):
-        members = (place == number) & (results.times > 0)
+        members = (place == number) & (results.counted > 0)
         if members.any():
             count = int(members.sum())
-            share = float(results.right[members].sum() / results.times[members].sum())
+            share = float(results.right[members].sum() / results.counted[members].sum())
             low, high = wilson(share, count)
             bins.append(Bin(label, count, 100 * share, (100 * low, 100 * high)))
     return bins

@@ -1,4 +1,4 @@
-"""What all runs of an experiment said about their own test nodes."""
+"""What the runs of an experiment said about the nodes that they tested."""
 
 from __future__ import annotations
 
@@ -9,64 +9,70 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from pcnet.evaluation import Reliability, reliability, temperature
-from pcnet.experiments import Result
+from pcnet.evaluation import Reliability, reliability
+from pcnet.experiments import Estimate, Result
 
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """Counts by class, by node and by confidence; a node that several runs test counts once for each of them."""
+    """Counts by class, by node and by confidence.
+
+    What is scored is counted: each tested node once where the runs are pooled to an estimate, once for each run that
+    tested it where the score is the mean of the runs. Probabilities are about each tested node once, in both cases.
+    """
 
     #: Rows are true classes, columns answers.
     confusion: NDArray[np.int64]
-    #: For each node, how many runs tested it and how many of them were right.
-    times: NDArray[np.int64]
+    #: For each node, how many answers are counted and how many of them were right.
+    counted: NDArray[np.int64]
     right: NDArray[np.int64]
-    #: For each node, the most confident wrong answer and its calibrated probability, 0 where there was none.
-    wrong_answer: NDArray[np.int64]
-    wrong_probability: NDArray[np.float64]
+    #: For each node, how many runs tested it and how many of them were wrong.
+    tested: NDArray[np.int64]
+    wrong: NDArray[np.int64]
+    #: For each node, the answer of the runs that tested it together and its probability; −1 and 0 where none did.
+    answer: NDArray[np.int64]
+    probability: NDArray[np.float64]
     #: Of each run, fitted on its validation nodes.
     temperatures: tuple[float, ...]
+    #: Of the mean over the runs that tested a node, without and with these temperatures.
     as_trained: Reliability
     calibrated: Reliability
 
 
 def tally(result: Result) -> Tally:
-    """Count run by run: what is kept grows with the nodes, not with nodes times classes times runs."""
-    nodes, classes = result.outcomes[0].logits.shape
-    confusion = np.zeros((classes, classes), dtype=np.int64)
-    times, right, wrong_answer = (np.zeros(nodes, dtype=np.int64) for _ in range(3))
-    wrong_probability = np.zeros(nodes)
-    temperatures, as_trained, calibrated = [], [], []
-    for split, outcome in zip(result.splits, result.outcomes, strict=True):
-        logits = outcome.logits.detach().cpu()
-        temperatures.append(temperature(logits[split.val], split.labels[split.val]))
-        picked, labels = logits[split.test].double(), split.labels[split.test]
-        as_trained.append(reliability(torch.softmax(picked, dim=1), labels))
-        probabilities = torch.softmax(picked / temperatures[-1], dim=1)
-        calibrated.append(reliability(probabilities, labels))
-
-        top, answer = (each.numpy() for each in probabilities.max(dim=1))
-        test, truth = split.test.numpy(), labels.numpy()
-        confusion += np.bincount(truth * classes + answer, minlength=classes**2).reshape(classes, classes)
-        times[test] += 1
-        right[test] += answer == truth
-        worse = (answer != truth) & (top > wrong_probability[test])
-        wrong_answer[test[worse]], wrong_probability[test[worse]] = answer[worse], top[worse]
-    diagrams = pooled(as_trained), pooled(calibrated)
-    return Tally(confusion, times, right, wrong_answer, wrong_probability, tuple(temperatures), *diagrams)
-
-
-def pooled(diagrams: Sequence[Reliability]) -> Reliability:
-    """The diagram of all predictions together: counts add up, means are weighted by them."""
-    counts, confidence, accuracy = (
-        np.array([getattr(each, name) for each in diagrams]) for name in ("count", "confidence", "accuracy")
+    """Count: what is kept grows with the nodes times the classes, not with the runs."""
+    size, classes = result.outcomes[0].logits.shape
+    labels, pooled = result.splits[0].labels.numpy(), result.pooled
+    nodes = np.concatenate([split.test.numpy() for split in result.splits])
+    logits = [outcome.logits.detach().cpu() for outcome in result.outcomes]
+    answers = np.concatenate(
+        [own[split.test].argmax(dim=1).numpy() for split, own in zip(result.splits, logits, strict=True)]
     )
-    total = counts.sum(axis=0)
-    # An empty bin keeps its middle and 0, as in a single diagram.
-    weights = np.where(total > 0, counts / np.maximum(total, 1), 1 / len(diagrams))
-    means = ((weights * each).sum(axis=0) for each in (confidence, accuracy))
-    return Reliability(tuple(total.tolist()), *(tuple(each.tolist()) for each in means))
+    tested = np.bincount(nodes, minlength=size)
+    wrong = np.bincount(nodes[answers != labels[nodes]], minlength=size)
+
+    plain = torch.zeros(size, classes, dtype=torch.float64)
+    for split, own in zip(result.splits, logits, strict=True):
+        plain[split.test] += torch.softmax(own[split.test].double(), dim=1)
+    answer, probability = np.full(size, -1), np.zeros(size)
+    answer[pooled.nodes], probability[pooled.nodes] = (
+        each.numpy() for each in reversed(pooled.probabilities.max(dim=1))
+    )
+    if isinstance(result.headline, Estimate):
+        nodes = pooled.nodes.numpy()
+        answers = answer[nodes]
+    return Tally(
+        np.bincount(labels[nodes] * classes + answers, minlength=classes**2).reshape(classes, classes),
+        np.bincount(nodes, minlength=size),
+        np.bincount(nodes[answers == labels[nodes]], minlength=size),
+        tested,
+        wrong,
+        answer,
+        probability,
+        pooled.temperatures,
+        reliability(plain[pooled.nodes] / torch.from_numpy(tested)[pooled.nodes, None], pooled.labels),
+        reliability(pooled.probabilities, pooled.labels),
+    )
 
 
 @dataclass(frozen=True)
