@@ -72,7 +72,7 @@ def test_few_nodes_of_a_perfect_model_are_no_alarm(seed):
 def test_few_nodes_that_are_all_right_promise_nothing(page):
     assert Trust.of(said([1.0] * 8, [True] * 8)).rough
     text = words(page(*overconfident(100, 0.99, 1.0)))
-    assert "Nothing speaks against taking probabilities at their word, but 20 nodes cannot show" in text
+    assert "Nothing speaks against taking probabilities at their word, but on 20 nodes an error below" in text
 
 
 def test_alarms_are_about_as_rare_as_said_where_there_is_no_fire():

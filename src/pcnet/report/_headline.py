@@ -12,6 +12,7 @@ from torch import Tensor
 
 from pcnet.evaluation import METRICS, Metric, wilson
 from pcnet.experiments import Estimate, Result
+from pcnet.report._tally import Tally
 from pcnet.report._template import written
 
 Interval = tuple[float, float]
@@ -56,10 +57,10 @@ class Scored:
         return f"{self.metric.title} is {value}{between}, and a guess gets {guess}"
 
 
-def all_scores(result: Result) -> list[Scored]:
+def all_scores(result: Result, results: Tally) -> list[Scored]:
     """By every metric of a result, the one that counts first."""
     if isinstance(result.headline, Estimate):
-        parts = [result.pooled.labels]
+        parts = [result.splits[0].labels[torch.from_numpy(results.counted > 0)]]
     else:
         parts = [split.labels[split.test] for split in result.splits]
     classes = result.outcomes[0].logits.shape[1]

@@ -97,7 +97,7 @@ def _as_scored(graph: Graph, result: Result) -> Graph:
 def _scores(result: Result, results: Tally, names: Sequence[str]) -> dict[str, Any]:
     """The scores, what to hold them against, and what they come to."""
     experiment, metric, val = result.experiment, result.experiment.scored_by, result.val[result.experiment.metric]
-    scores = all_scores(result)
+    scores = all_scores(result, results)
     main, classes = scores[0], class_scores(results.confusion, names)
     lines = [
         Score(experiment.title, main.value, main.interval, ours=True),

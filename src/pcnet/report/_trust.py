@@ -56,10 +56,15 @@ class Trust:
     gaps: tuple[Gap, ...]
 
     @property
-    def rough(self) -> bool:
-        """Whether so many nodes cannot show an error that matters."""
+    def unseen(self) -> float:
+        """Points that probabilities may be off by without showing on so many nodes."""
         low, high = self.overall.interval
-        return max(self.chance, (high - low) / 2) > ERROR
+        return max(self.chance, (high - low) / 2)
+
+    @property
+    def rough(self) -> bool:
+        """Whether that is an error that would matter."""
+        return self.unseen > ERROR
 
     @staticmethod
     def of(diagram: Reliability) -> Trust:
