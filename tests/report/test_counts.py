@@ -84,8 +84,8 @@ def test_an_estimate_counts_every_node_once(small):
     assert (found.confusion == sklearn.metrics.confusion_matrix(pooled.labels, answers)).all()
     assert found.counted.sum() == found.confusion.sum() == len(pooled.nodes) == small.num_nodes
     assert found.tested.sum() == sum(len(split.test) for split in result.splits) > small.num_nodes
-    assert 100 * found.confusion.trace() / found.confusion.sum() == pytest.approx(result.headline.mean)
-    assert 100 * found.right.sum() / found.counted.sum() == pytest.approx(result.headline.mean)
+    assert 100 * found.confusion.trace() / found.confusion.sum() == pytest.approx(result.headline.measured)
+    assert 100 * found.right.sum() / found.counted.sum() == pytest.approx(result.headline.measured)
 
 
 def test_test_labels_change_no_temperature(result):

@@ -146,7 +146,11 @@ def test_one_run_by_a_metric_without_an_interval(page, small):
 def test_which_models_gave_the_estimate_and_which_predict(page, small):
     training = TrainingSettings(epochs=5)
     experiment = Experiment("small", "defaults", STRATIFIED, (0, 1, 2), training=training)
-    text = words(page(small, run_experiment(small, experiment, members=2)))
+    result = run_experiment(small, experiment, members=2)
+    text = words(page(small, result))
+    assert result.headline.gain > 0
+    assert f"The runs together got {result.headline.measured:.1f} %; by what validation nodes tell, these" in text
+    assert f"models are better by {result.headline.gain:.1f} points, which the estimate counts in." in text
     assert "3 runs gave this estimate, each trained on 144 labels, with 48 more to choose the epoch" in text
     assert "pcnet predict uses 2 other models that know every label" in text
     assert "pcnet predict uses the models of these runs." in words(page(small, run_experiment(small, experiment)))

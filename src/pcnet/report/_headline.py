@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from pcnet.evaluation import METRICS, Metric, wilson
+from pcnet.evaluation import METRICS, Metric, Summary, wilson
 from pcnet.experiments import Estimate, Result
 from pcnet.report._tally import Tally
 from pcnet.report._template import written
@@ -37,23 +37,31 @@ MEANINGS = {
 
 @dataclass(frozen=True)
 class Scored:
-    """A metric with its value on the test nodes, a 95 % interval where there is one, and what a guess gets there."""
+    """A metric with its value, a 95 % interval where there is one, and what a guess gets.
+
+    An estimate is about nodes without a label and models that know every one; `measured` and its interval `around` are
+    about the tested nodes and the runs alone, which is what a guess is held against.
+    """
 
     metric: Metric
     value: float
     interval: Interval | None
     guess: float
-    #: Whether the tested nodes alone tell it from a guess.
-    beats_guess: bool
+    measured: float
+    around: Interval | None
 
     @property
     def meaning(self) -> str:
         return MEANINGS[self.metric.name]
 
     @property
+    def beats_guess(self) -> bool:
+        return min(self.metric.sign * (end - self.guess) for end in self.around or (self.measured,)) > 0
+
+    @property
     def against_guess(self) -> str:
-        value, guess = written(self.metric, self.value), written(self.metric, self.guess)
-        between = "" if self.interval is None else f" ({written(self.metric, self.interval)})"
+        value, guess = written(self.metric, self.measured), written(self.metric, self.guess)
+        between = "" if self.around is None else f" ({written(self.metric, self.around)})"
         return f"{self.metric.title} is {value}{between}, and a guess gets {guess}"
 
 
@@ -66,11 +74,13 @@ def all_scores(result: Result, results: Tally) -> list[Scored]:
     classes = result.outcomes[0].logits.shape[1]
     found = []
     for name in dict.fromkeys([result.experiment.metric, *(name for name in METRICS if name in result.test)]):
-        metric, value, interval = METRICS[name], result.test[name].mean, interval_of(result, name)
+        metric, summary = METRICS[name], result.test[name]
         guess = float(np.mean([guess_score(metric, labels, classes) for labels in parts]))
-        ends = (value, value) if interval is None else _of_tested(result, name, interval)
-        beats = min(metric.sign * (end - guess) for end in ends) > 0
-        found.append(Scored(metric, value, interval, guess, beats))
+        interval = measured_in = _interval(name, summary, len(result.splits[0].test))
+        measured = summary.mean
+        if isinstance(summary, Estimate):
+            measured, measured_in = summary.measured, _of_tested(summary)
+        found.append(Scored(metric, summary.mean, interval, guess, measured, measured_in))
     return found
 
 
@@ -81,24 +91,20 @@ def guess_score(metric: Metric, labels: Tensor, classes: int) -> float:
     return metric.score(logits.expand(len(labels), -1), labels)
 
 
-def interval_of(result: Result, name: str) -> Interval | None:
+def _interval(name: str, summary: Summary, nodes: int) -> Interval | None:
     """The interval of a score; that of a single run is Wilson's, of a share of its test nodes."""
-    summary = result.test[name]
     if isinstance(summary, Estimate) or len(summary.per_run) > 1:
         return summary.ci95
     if name != "accuracy":
         return None
-    low, high = wilson(summary.mean / 100, len(result.splits[0].test))
+    low, high = wilson(summary.mean / 100, nodes)
     return 100 * low, 100 * high
 
 
-def _of_tested(result: Result, name: str, interval: Interval) -> Interval:
+def _of_tested(estimate: Estimate) -> Interval:
     """The interval for the n tested nodes, ± σ √(1/n), from that for m nodes without a label, ± σ √(1/n + 1/m)."""
-    summary = result.test[name]
-    if not isinstance(summary, Estimate) or summary.unlabelled == 0:
-        return interval
-    part = math.sqrt(summary.unlabelled / (summary.nodes + summary.unlabelled))
-    low, high = (summary.mean + part * (end - summary.mean) for end in interval)
+    part = math.sqrt(estimate.unlabelled / (estimate.nodes + estimate.unlabelled)) if estimate.unlabelled else 1.0
+    low, high = (estimate.measured + part * (end - estimate.mean) for end in estimate.ci95)
     return low, high
 
 
@@ -110,7 +116,7 @@ def warnings(scores: Sequence[Scored], missed: Sequence[str], tested: int) -> li
     main, *others = scores
     found = []
     if not main.beats_guess:
-        better = main.metric.sign * (main.value - main.guess) > 0
+        better = main.metric.sign * (main.measured - main.guess) > 0
         sentence = f"{'Not clearly' if better else 'No'} better than a guess: {main.against_guess}."
         ranked = [each for each in others if each.metric.ranks and each.beats_guess]
         hint = f"The ranking is better: {ranked[0].against_guess}" if ranked else HINT
