@@ -167,9 +167,10 @@ def test_everything_is_there_without_javascript(browser, pages):
 
 def test_paper_has_no_controls_and_few_mistakes(browser, pages):
     browser.open(pages / "small.html", 1000, media="print")
-    visible = "[...document.querySelectorAll('button, #find, nav')].filter(e => e.offsetHeight > 0).length"
+    visible = "[...document.querySelectorAll('pre button, #find, nav')].filter(e => e.offsetHeight > 0).length"
     assert browser.evaluate(visible) == 0
     assert len(browser.evaluate(SHOWN)) == 12
+    assert "was called" in browser.evaluate("document.querySelector('.sortable thead').innerText")
 
 
 def test_a_warning_is_no_matter_of_colour_alone(browser, pages):
