@@ -6,7 +6,7 @@ from pcnet.evaluation._intervals import Summary, summarise, wilson
 from pcnet.evaluation._metrics import METRICS, UNBALANCED, Metric, default_metric, metric_named, scores
 from pcnet.evaluation._paired import LEVEL, Comparison, Rival, holm, signed_rank, winners
 from pcnet.evaluation._ranks import average_ranks
-from pcnet.evaluation._resampled import resampled_t
+from pcnet.evaluation._resampled import resampled_half_width, resampled_t
 from pcnet.evaluation._verdict import Verdict, half_width_of, verdict
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "holm",
     "metric_named",
     "reliability",
+    "resampled_half_width",
     "resampled_t",
     "scores",
     "signed_rank",

@@ -28,6 +28,7 @@ from pcnet.experiments._published import (
     published_statistics,
 )
 from pcnet.experiments._runner import Result, run_experiment, splits_of
+from pcnet.experiments._scorable import check_scorable
 
 __all__ = [
     "AS_PUBLISHED",
@@ -39,6 +40,7 @@ __all__ = [
     "Published",
     "Result",
     "Statistics",
+    "check_scorable",
     "default_experiment",
     "file_experiment",
     "graph_experiment",

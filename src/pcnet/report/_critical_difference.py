@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import textwrap
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pcnet._files import write_atomically
 from pcnet.evaluation import LEVEL, CriticalDifference
+from pcnet.report._figure_file import ACCENT, INK, PALE, write_figure
 
-INK, BAR, PALE = "#1f2933", "#1f5fa8", "#6b7280"
 #: Everything is placed in inches from the upper left corner: more methods make a larger figure, not a denser one.
 AXIS, MARGIN, ROW, BAR_ROW, OVERHANG, GAP = 4.6, 0.15, 0.24, 0.15, 0.06, 0.08
 ABOVE_AXIS, TICK, BELOW_AXIS = 0.3, 0.06, 0.18
@@ -32,23 +29,12 @@ def plot_critical_difference(
     Methods hang from their average rank (Demšar 2006); a bar joins a group without a significant pair, and its dots are
     the members: a line that passes a bar without a dot is none. `names` are what to call the methods.
     """
-    # Imported here: drawing is the only thing that needs it, and it takes a second to load.
-    import matplotlib
-
     figure = _figure(compared, {method: (names or {}).get(method, method) for method in compared.ranks}, title)
-    pictures = []
-    # Neither the date nor random names: the same comparison is the same file.
-    with matplotlib.rc_context({"svg.hashsalt": "pcnet"}):
-        for path in paths:
-            buffer = io.BytesIO()
-            kind = Path(path).suffix.removeprefix(".")
-            figure.savefig(buffer, format=kind, metadata={"Date": None} if kind == "svg" else None)
-            pictures.append((path, buffer.getvalue()))
-    for path, picture in pictures:
-        write_atomically(path, partial(Path.write_bytes, data=picture))
+    write_figure(figure, paths)
 
 
 def _figure(compared: CriticalDifference, names: Mapping[str, str], title: str) -> Any:
+    # Imported here: drawing is the only thing that needs it, and it takes a second to load.
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -101,8 +87,8 @@ def _figure(compared: CriticalDifference, names: Mapping[str, str], title: str) 
             axes.text(outside, y, labels[method], fontsize=9, color=INK, ha=towards, va="center", parse_math=False)
     for group, row in zip(compared.groups, bars, strict=True):
         xs, y = [place[method] for method in group], axis + BELOW_AXIS + BAR_ROW * row
-        axes.plot([xs[0] - OVERHANG, xs[-1] + OVERHANG], [y, y], color=BAR, lw=3, solid_capstyle="butt", zorder=3)
-        axes.plot(xs, [y] * len(xs), "o", color=BAR, ms=5.5, zorder=4)
+        axes.plot([xs[0] - OVERHANG, xs[-1] + OVERHANG], [y, y], color=ACCENT, lw=3, solid_capstyle="butt", zorder=3)
+        axes.plot(xs, [y] * len(xs), "o", color=ACCENT, ms=5.5, zorder=4)
     return figure
 
 

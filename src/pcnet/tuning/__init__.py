@@ -1,5 +1,6 @@
 """Search for settings: by validation alone, many at a time, by any number of workers."""
 
+from pcnet.tuning._hash import graph_hash, tensor_hash
 from pcnet.tuning._optuna import SAMPLERS
 from pcnet.tuning._results import Results, Score, Standing
 from pcnet.tuning._search import Watcher
@@ -17,8 +18,10 @@ __all__ = [
     "Tuned",
     "Tuning",
     "Watcher",
+    "graph_hash",
     "published_space",
     "read_space",
     "reading",
+    "tensor_hash",
     "tune",
 ]

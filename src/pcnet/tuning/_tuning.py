@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from torch import Tensor
-
 from pcnet._checks import whole_number
 from pcnet.data import Split
 from pcnet.errors import PcnetError, close_match
 from pcnet.experiments import Experiment
-from pcnet.graph import CSR, Graph
+from pcnet.graph import Graph
 from pcnet.nn import PCNetSettings
 from pcnet.training import Targets, TrainingSettings
+from pcnet.tuning._hash import graph_hash, tensor_hash
 from pcnet.tuning._optuna import SAMPLERS, OptunaSearch, check_installed
 from pcnet.tuning._space import Settings, Space
 from pcnet.tuning._strategies import GridSearch, Halving, RandomSearch, Strategy
@@ -94,8 +92,7 @@ class Tuning:
     def manifest(self, graph: Graph, splits: Sequence[Split], targets: Sequence[Targets]) -> dict[str, Any]:
         """What two searches must have in common to be one. The labels in it are those that training may know."""
         model, training = self.base
-        x = (graph.x.crow, graph.x.col, graph.x.values) if isinstance(graph.x, CSR) else (graph.x,)
-        weight = () if graph.edge_weight is None else (graph.edge_weight,)
+        known = [t for own in targets for t in (own.train, own.train_labels, own.val, own.val_labels)]
         return {
             "format": FORMAT,
             "dataset": self.experiment.dataset,
@@ -103,8 +100,8 @@ class Tuning:
             "protocol": self.experiment.protocol,
             "seeds": list(self.experiment.seeds),
             "splits": [split.hash for split in splits],
-            "labels": _hash(*(t for own in targets for t in (own.train, own.train_labels, own.val, own.val_labels))),
-            "graph": _hash(graph.edge_index, *weight, *x),
+            "labels": tensor_hash(*known),
+            "graph": graph_hash(graph),
             "space": self.space.described,
             "base": {"model": asdict(model), "training": asdict(training)},
             "strategy": self.strategy,
@@ -129,11 +126,3 @@ def _check_known(what: str, name: str, known: Sequence[str]) -> None:
 
 def _plain(settings: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in settings.items() if not isinstance(value, dict)}
-
-
-def _hash(*tensors: Tensor) -> str:
-    digest = hashlib.sha256()
-    for tensor in tensors:
-        digest.update(f"{tensor.dtype} {tuple(tensor.shape)}".encode())
-        digest.update(tensor.detach().cpu().contiguous().numpy().tobytes())
-    return digest.hexdigest()[:16]
