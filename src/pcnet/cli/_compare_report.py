@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from pcnet._files import write_json, write_text
-from pcnet.cli._contest import Contest, Standing, figure, spread
+from pcnet.cli._contest import Contest, Standing, spread
 from pcnet.cli._versions import provenance
 from pcnet.report import plot_critical_difference, plot_scores, scores_of, scores_text, write_comparison
 
@@ -151,7 +151,7 @@ def _markdown(contest: Contest, value: Mapping[str, Any]) -> str:
 def _cells(contest: Contest, standing: Standing) -> dict[str, str]:
     """A row as text, by column."""
     trained, metric = standing.trained, contest.metric
-    scored = (figure(metric, trained.score), spread(metric, trained.interval))
+    scored = (metric.text(trained.score), spread(metric, trained.interval))
     ranked = (f"{standing.rank:.2f}", _chance(standing.corrected))
     cells = (trained.title, *scored, contest.distance(standing), standing.verdict, *ranked)
     return dict(zip(COLUMNS, cells, strict=True))

@@ -69,7 +69,7 @@ class Trained:
     def scored(self) -> str:
         """82.10 % [80.05, 84.10]."""
         unit = " %" if self.metric.percent else ""
-        return f"{figure(self.metric, self.score)}{unit} {spread(self.metric, self.interval)}".rstrip()
+        return f"{self.metric.text(self.score)}{unit} {spread(self.metric, self.interval)}".rstrip()
 
     @property
     def gains(self) -> FloatArray:
@@ -203,7 +203,7 @@ class Contest:
         behind = standing.behind
         if behind is None:
             return ""
-        return f"{figure(self.metric, behind.value)} {spread(self.metric, behind.interval)}".rstrip()
+        return f"{self.metric.text(behind.value)} {spread(self.metric, behind.interval)}".rstrip()
 
     @property
     def meaning(self) -> list[str]:
@@ -253,14 +253,9 @@ class Contest:
             yield "The published settings of PCNet were chosen by its authors by test scores."
 
 
-def figure(metric: Metric, value: float) -> str:
-    """A score as it is shown."""
-    return (f"{value:.2f}" if metric.percent else f"{value:.4f}").replace("-", "−")
-
-
 def spread(metric: Metric, interval: Interval | None) -> str:
     """Its interval: [80.05, 84.10], or nothing."""
-    return "" if interval is None else f"[{figure(metric, interval[0])}, {figure(metric, interval[1])}]"
+    return "" if interval is None else f"[{metric.text(interval[0])}, {metric.text(interval[1])}]"
 
 
 def listed(names: Sequence[str]) -> str:

@@ -12,9 +12,8 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from pcnet.evaluation import Metric, metric_named
 from pcnet.graph import Graph
-from pcnet.tuning import DEFAULTS, Standing, Tuned, Tuning, named, reading, reported
+from pcnet.tuning import DEFAULTS, Standing, Tuned, Tuning, metric_of, named, reading, reported
 
 #: Trials in the table, and columns of a screen that has room for all their settings.
 TOP, WIDE = 10, 110
@@ -52,7 +51,11 @@ class SearchBar:
         self._progress.update(self._task, runs=f"{min(done, self._runs):,.0f}")
 
     def known(self, runs: int, best: Standing | None) -> None:
-        words = "" if best is None else f", best validation {self._metric.title} {_score(self._metric, best)}"
+        words = (
+            ""
+            if best is None
+            else f", best validation {self._metric.title} {self._metric.text(reported(self._metric, best.gain))}"
+        )
         self._progress.update(self._task, completed=runs * self._epochs, runs=f"{runs:,}", best=words)
 
 
@@ -92,7 +95,7 @@ def show(console: Console, tuned: Tuned, train: str) -> None:
 
 def _show_trials(console: Console, tuned: Tuned) -> None:
     """The trials that validation ranks first; what stands for several layers only where there is room."""
-    metric = _metric(tuned.best)
+    metric = metric_of(tuned.best)
     ranking = tuned.results.ranking(len(tuned.best["seeds"]))
     words = {standing.trial: _words(_values(tuned, standing.trial)) for standing in ranking[:TOP]}
     names = [name for name, value in next(iter(words.values())).items() if "/" not in value or console.width >= WIDE]
@@ -107,18 +110,9 @@ def _show_trials(console: Console, tuned: Tuned) -> None:
         table.add_column(column, justify="right", no_wrap=True)
     for standing in ranking[:TOP]:
         number = "defaults" if standing.trial == DEFAULTS else str(standing.trial)
-        scores = [number, _score(metric, standing), *(f"{standing.loss:.4f}" for _ in losses)]
+        scores = [number, metric.text(reported(metric, standing.gain)), *(f"{standing.loss:.4f}" for _ in losses)]
         table.add_row(*scores, *(words[standing.trial][name] for name in names))
     console.print(table)
-
-
-def _metric(best: Mapping[str, Any]) -> Metric:
-    return metric_named(best.get("metric", "accuracy"))
-
-
-def _score(metric: Metric, standing: Standing) -> str:
-    value = reported(metric, standing.gain)
-    return f"{value:.2f}" if metric.percent else f"{value:.4f}"
 
 
 def _values(tuned: Tuned, trial: int) -> Mapping[str, Any]:
@@ -136,20 +130,19 @@ def _words(values: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _scores(best: Mapping[str, Any]) -> Table:
-    metric = _metric(best)
+    metric = metric_of(best)
     caption = "interval: 95 % bootstrap of the mean over splits; std: between splits"
     title = f"{metric.title[0].upper()}{metric.title[1:]}{' in percent' if metric.percent else ', lower is better'}"
     table = Table(box=SIMPLE, title=title, caption=caption, title_justify="left", caption_justify="left")
-    digits = 2 if metric.percent else 4
     for column in ("", "mean", "interval", "std"):
         table.add_column(column, justify="left" if column == "" else "right", no_wrap=True)
 
     def row(name: str, summary: Mapping[str, Any] | None, style: str | None = None) -> None:
         if summary is not None:
             low, high = summary["ci95"]
-            mean, std = (f"{summary[key]:.{digits}f}" for key in ("mean", "std"))
-            figures = (mean, f"[{low:.{digits}f}, {high:.{digits}f}]", std)
-            table.add_row(name, *figures, style=style)
+            figures = (summary["mean"], low, high, summary["std"])
+            mean, low, high, std = map(metric.text, figures)
+            table.add_row(name, mean, f"[{low}, {high}]", std, style=style)
 
     row("test, chosen by validation", best["test"])
     row("validation", best["val"])

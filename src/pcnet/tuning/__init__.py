@@ -6,7 +6,7 @@ from pcnet.tuning._results import Results, Score, Standing, reported
 from pcnet.tuning._search import Watcher
 from pcnet.tuning._space import Settings, Space, published_space, read_space
 from pcnet.tuning._strategies import DEFAULTS
-from pcnet.tuning._tune import Tuned, named, reading, tune
+from pcnet.tuning._tune import Tuned, metric_of, named, reading, tune
 from pcnet.tuning._tuning import STRATEGIES, Tuning
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "Tuning",
     "Watcher",
     "graph_hash",
+    "metric_of",
     "named",
     "published_space",
     "read_space",

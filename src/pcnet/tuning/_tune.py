@@ -103,7 +103,7 @@ def _finish(
     best |= provenance
     store.write_best(best)
     trial = best["search"]["trial"]
-    mean = _figure(best, best["val"]["mean"])
+    mean = metric.text(best["val"]["mean"])
     store.log(f"{named(trial).capitalize()} was chosen by a mean validation {metric.title} of {mean}.")
 
     def score(experiment: Experiment) -> Result:
@@ -154,7 +154,7 @@ def _score_defaults(
 
 def reading(best: Mapping[str, Any]) -> list[str]:
     """For what and when test labels were read, and what the defaults would have given, in sentences."""
-    search, metric = best["search"], _metric(best)
+    search, metric = best["search"], metric_of(best)
     # Searches of older versions did not try the defaults.
     defaults = best.get("defaults") or {}
     beside = " and the defaults" if "better_by" in defaults else ""
@@ -162,17 +162,17 @@ def reading(best: Mapping[str, Any]) -> list[str]:
     name = named(search["trial"])
     sentences = [
         f"Test labels were read {often} {name}{beside}, after {name} had been chosen by a validation {metric.title} of "
-        f"{_figure(best, best['val']['mean'])}: test {metric.title} {_figure(best, best['test']['mean'])}."
+        f"{metric.text(best['val']['mean'])}: test {metric.title} {metric.text(best['test']['mean'])}."
     ]
     if "better_by" in defaults:
         better = defaults["better_by"]
         ends = better["interval"]
-        interval = f" [{_figure(best, ends[0])}, {_figure(best, ends[1])}]" if ends else ""
+        interval = f" [{metric.text(ends[0])}, {metric.text(ends[1])}]" if ends else ""
         sentences.append(
-            f"The defaults: validation {_figure(best, defaults['val']['mean'])}, test "
-            f"{_figure(best, defaults['test']['mean'])} (scored afterwards). The choice is better by "
-            f"{_figure(best, better['val'])} in validation, which chose it, and by "
-            f"{_figure(best, better['test'])}{interval} on the test nodes."
+            f"The defaults: validation {metric.text(defaults['val']['mean'])}, test "
+            f"{metric.text(defaults['test']['mean'])} (scored afterwards). The choice is better by "
+            f"{metric.text(better['val'])} in validation, which chose it, and by "
+            f"{metric.text(better['test'])}{interval} on the test nodes."
         )
     elif defaults.get("trial") == search["trial"]:
         sentences.append("No trial was better in validation than the defaults: they are the choice.")
@@ -191,9 +191,6 @@ def named(trial: int) -> str:
     return "the defaults" if trial == DEFAULTS else f"trial {trial}"
 
 
-def _metric(best: Mapping[str, Any]) -> Metric:
+def metric_of(best: Mapping[str, Any]) -> Metric:
+    """What a search was scored by; those of older versions, by accuracy."""
     return metric_named(best.get("metric", "accuracy"))
-
-
-def _figure(best: Mapping[str, Any], value: float) -> str:
-    return (f"{value:.2f}" if _metric(best).percent else f"{value:.4f}").replace("-", "−")
