@@ -18,10 +18,9 @@ from pcnet.evaluation import (
     Summary,
     critical_difference,
     holm,
-    resampled_half_width,
     signed_rank,
 )
-from pcnet.experiments import DEFAULT_METHOD, Experiment, Result
+from pcnet.experiments import DEFAULT_METHOD, Experiment, Result, difference_interval
 from pcnet.graph import Graph
 
 Interval = tuple[float, float]
@@ -31,19 +30,14 @@ BEST, WORSE, PERHAPS, UNKNOWN = "best", "worse", "may be as good", "cannot tell"
 
 @dataclass(frozen=True)
 class Trained:
-    """What is kept of a method's runs, all of it by the metric that methods are compared by.
-
-    `score` and `interval` are what is shown of a method and what orders methods; `test` has one value a run, and
-    differences between methods are judged by those.
-    """
+    """What is kept of a method's runs, all of it by the metric that methods are compared by."""
 
     method: str
     experiment: Experiment
-    score: float
-    #: None where a single run says nothing about it.
-    interval: Interval | None
     test: Summary
     val: Summary
+    #: How many nodes the interval of `test` is about; 0 where it is about runs.
+    nodes: int
     epochs: tuple[int, ...]
     seconds: float
     #: The day and the machine.
@@ -53,9 +47,20 @@ class Trained:
     def of(method: str, result: Result, made: Mapping[str, str]) -> Trained:
         metric = result.experiment.metric
         test, val = result.test[metric], result.val[metric]
-        interval = test.ci95 if len(test.per_run) > 1 else None
         epochs = tuple(outcome.epochs for outcome in result.outcomes)
-        return Trained(method, result.experiment, test.mean, interval, test, val, epochs, result.seconds, made)
+        # An estimate says how many nodes it is about, a mean over runs does not.
+        nodes = getattr(test, "nodes", 0)
+        return Trained(method, result.experiment, test, val, nodes, epochs, result.seconds, made)
+
+    @property
+    def score(self) -> float:
+        """What is shown of the method, and what orders methods."""
+        return self.test.mean
+
+    @property
+    def interval(self) -> Interval | None:
+        """None where a single run says nothing about it."""
+        return self.test.ci95 if self.nodes or len(self.test.per_run) > 1 else None
 
     @property
     def title(self) -> str:
@@ -84,6 +89,7 @@ class Trained:
             "settings": {**self.experiment.settings, "source": self.experiment.source},
             "score": self.score,
             "interval": self.interval and list(self.interval),
+            "nodes": self.nodes,
             "test": self.test.as_dict(),
             "val": self.val.as_dict(),
             "epochs": list(self.epochs),
@@ -98,10 +104,10 @@ class Trained:
             Summary(part["mean"], tuple(part["ci95"]), part["std"], tuple(part["per_run"]))
             for part in (kept["test"], kept["val"])
         )
-        interval = kept["interval"] and tuple(kept["interval"])
         made = {key: kept[key] for key in ("date", "machine")}
-        epochs = tuple(kept["epochs"])
-        return Trained(kept["method"], experiment, kept["score"], interval, test, val, epochs, kept["seconds"], made)
+        return Trained(
+            kept["method"], experiment, test, val, kept["nodes"], tuple(kept["epochs"]), kept["seconds"], made
+        )
 
 
 @dataclass(frozen=True)
@@ -158,15 +164,11 @@ class Contest:
         return critical_difference({each.method: each.gains for each in self.order})
 
     def lead(self, one: Trained, other: Trained) -> Lead:
-        """Corrected resampled t interval; those to the best, all together, hold at 95 % (Bonferroni)."""
-        value = self.metric.sign * (one.score - other.score)
-        if len(self.splits) < 2:
-            return Lead(value, None)
-        ratio = float(np.mean([len(split.test) / len(split.train) for split in self.splits]))
+        """By how much one is better; the intervals of all methods to the best together hold at 95 % (Bonferroni)."""
+        first, second = (one.test, other.test) if self.metric.sign > 0 else (other.test, one.test)
         level = 1 - LEVEL / (len(self.trained) - 1)
-        half = resampled_half_width(one.gains, other.gains, ratio, level)
-        # The same difference on all splits is a coincidence of few nodes, and no certainty.
-        return Lead(value, (value - half, value + half) if half > 0 else None)
+        interval = difference_interval(first, second, self.splits, about_nodes=one.nodes > 0, level=level)
+        return Lead(first.mean - second.mean, interval)
 
     @cached_property
     def standings(self) -> list[Standing]:
@@ -209,11 +211,17 @@ class Contest:
     def meaning(self) -> list[str]:
         """What the scores and differences are, in sentences."""
         unit = f"{self.metric.title}{' in percent' if self.metric.percent else ', lower is better'}"
-        score = f"Score: {unit}, mean over the splits' test nodes; its 95 % interval is a bootstrap over splits."
+        nodes = self.trained[0].nodes
+        if nodes:
+            basis = f"what {nodes:,} tested nodes say of nodes like them, with its 95 % interval"
+            chance = "with an interval for what nodes (Newcombe 1998), splits and seeds do by chance"
+        else:
+            basis = "mean over the splits' test nodes; its 95 % interval is a bootstrap over splits"
+            chance = "with an interval that allows for the nodes that splits share (Nadeau and Bengio 2003)"
+        score = f"Score: {unit}, {basis}."
         behind = (
-            "Behind the best: in the same unit, with an interval that allows for the nodes that splits share "
-            "(corrected resampled t, Nadeau and Bengio 2003); all of them together hold at 95 %. Above 0 throughout "
-            "means worse."
+            f"Behind the best: in the same unit, {chance}; all of these intervals together hold at 95 %. Above 0 "
+            "throughout means worse."
         )
         return [score, behind] if len(self.trained) > 1 else [score]
 

@@ -25,18 +25,27 @@ def resampled_t(first: Scores, second: Scores, test_per_train: float) -> float:
     import scipy.stats
 
     d = _differences(first, second)
-    error, mean = _standard_error(d, test_per_train), float(d.mean())
-    if error == 0:
+    variance = (1 / len(d) + positive_number("n_test / n_train", test_per_train)) * float(np.var(d, ddof=1))
+    mean = float(d.mean())
+    if variance == 0:
         return 1.0 if mean == 0 else 0.0
-    return 2 * float(scipy.stats.t.sf(abs(mean) / error, len(d) - 1))
+    return 2 * float(scipy.stats.t.sf(abs(mean) / math.sqrt(variance), len(d) - 1))
 
 
 def resampled_half_width(first: Scores, second: Scores, test_per_train: float, level: float = 1 - LEVEL) -> float:
     """t_{k−1} √((1/k + n_test/n_train) s²): d̄ ± this is the interval that holds what `resampled_t` does not refuse."""
+    runs = len(_differences(first, second))
+    return paired_half_width(first, second, level) * math.sqrt(
+        1 + runs * positive_number("n_test / n_train", test_per_train)
+    )
+
+
+def paired_half_width(first: Scores, second: Scores, level: float = 1 - LEVEL) -> float:
+    """t_{k−1} s / √k: the same where runs are independent."""
     import scipy.stats
 
     d = _differences(first, second)
-    return float(scipy.stats.t.ppf((1 + level) / 2, len(d) - 1)) * _standard_error(d, test_per_train)
+    return float(scipy.stats.t.ppf((1 + level) / 2, len(d) - 1)) * float(np.std(d, ddof=1)) / math.sqrt(len(d))
 
 
 def _differences(first: Scores, second: Scores) -> FloatArray:
@@ -44,8 +53,3 @@ def _differences(first: Scores, second: Scores) -> FloatArray:
     if one.shape != other.shape or one.ndim != 1 or len(one) < 2:
         raise PcnetError("A t-test needs the same number of runs of both methods, on the same splits, and two or more.")
     return np.round(one - other, DIGITS)
-
-
-def _standard_error(d: FloatArray, test_per_train: float) -> float:
-    variance = (1 / len(d) + positive_number("n_test / n_train", test_per_train)) * float(np.var(d, ddof=1))
-    return math.sqrt(variance)

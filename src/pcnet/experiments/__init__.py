@@ -1,6 +1,7 @@
 """The paper's experiments as data, and the runner that turns them into results."""
 
 from pcnet.experiments._as_published import AS_PUBLISHED, AsPublished
+from pcnet.experiments._difference import difference_interval
 from pcnet.experiments._methods import MethodFile, method_file, method_files
 from pcnet.experiments._overrides import override
 from pcnet.experiments._presets import (
@@ -42,6 +43,7 @@ __all__ = [
     "Statistics",
     "check_scorable",
     "default_experiment",
+    "difference_interval",
     "file_experiment",
     "graph_experiment",
     "method_file",

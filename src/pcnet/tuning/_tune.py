@@ -11,8 +11,8 @@ from typing import Any
 import torch
 
 from pcnet._checks import whole_number
-from pcnet.evaluation import Metric, metric_named, resampled_half_width
-from pcnet.experiments import Experiment, Result, check_scorable, run_experiment, splits_of
+from pcnet.evaluation import Metric, metric_named
+from pcnet.experiments import Experiment, Result, check_scorable, difference_interval, run_experiment, splits_of
 from pcnet.graph import Graph
 from pcnet.training import Targets
 from pcnet.tuning._choice import choose, experiment_of
@@ -138,17 +138,15 @@ def _score_defaults(
         return
     beside = score(experiment_of(tuning, search.store.results(), defaults["trial"]))
     one, other = result.test[metric.name], beside.test[metric.name]
-    value = metric.sign * (one.mean - other.mean)
-    interval = None
-    if len(one.per_run) > 1:
-        ratio = sum(len(split.test) / len(split.train) for split in result.splits) / len(result.splits)
-        half = resampled_half_width(one.per_run, other.per_run, ratio)
-        interval = [value - half, value + half]
+    first, second = (one, other) if metric.sign > 0 else (other, one)
+    # An estimate says how many nodes it is about, a mean over runs does not.
+    about_nodes = getattr(one, "nodes", 0) > 0
+    interval = difference_interval(first, second, result.splits, about_nodes=about_nodes)
     defaults["test"] = other.as_dict()
     defaults["better_by"] = {
         "val": metric.sign * (best["val"]["mean"] - defaults["val"]["mean"]),
-        "test": value,
-        "interval": interval,
+        "test": first.mean - second.mean,
+        "interval": interval and list(interval),
     }
 
 
