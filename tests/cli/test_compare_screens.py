@@ -17,7 +17,7 @@ from pcnet import csbm
 from pcnet.cli._compare_report import show
 from pcnet.cli._contest import Contest, Trained
 from pcnet.evaluation import summarise
-from pcnet.experiments import Experiment, splits_of
+from pcnet.experiments import Basis, Experiment, splits_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::pcnet.PcnetWarning")
 MADE = {"date": "2025-03-01", "machine": "a machine"}
@@ -32,7 +32,7 @@ def contest() -> Contest:
     scores = {"pcnet": best, "pcnet-half-lin": best - 1 + np.tile([2.0, -1.8], 4), "glognn++": best - np.arange(1, 9)}
     splits = splits_of(graph, experiments["pcnet"])
     trained = [
-        Trained(m, experiments[m], found, found, 0, (5,) * 8, 1.0, MADE)
+        Trained(m, experiments[m], found, found, Basis(), (5,) * 8, 1.0, MADE)
         for m, found in ((m, summarise(each)) for m, each in scores.items())
     ]
     return Contest(graph, splits, trained, {"GAT": "there is [not] enough memory for it"})

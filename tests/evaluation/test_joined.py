@@ -40,6 +40,8 @@ def test_runs_add_to_it(seed, runs, level):
     z = scipy.stats.norm.ppf((1 + level) / 2) / 1.96
     half = np.sqrt(z**2 * (4 + 9) + (t[1] - 2.0) ** 2)
     assert (low, high) == pytest.approx((2 - half, 2 + half))
+    # No part of the nodes' intervals counts.
+    assert joined_interval(*wide, level, width=0.0) == pytest.approx(t)
 
 
 def test_of_equal_methods_few_are_called_worse():

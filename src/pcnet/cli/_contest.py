@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
@@ -20,7 +20,7 @@ from pcnet.evaluation import (
     holm,
     signed_rank,
 )
-from pcnet.experiments import DEFAULT_METHOD, Experiment, Result, difference_interval
+from pcnet.experiments import DEFAULT_METHOD, Basis, Experiment, Result, difference_interval
 from pcnet.graph import Graph
 
 Interval = tuple[float, float]
@@ -36,8 +36,8 @@ class Trained:
     experiment: Experiment
     test: Summary
     val: Summary
-    #: How many nodes the interval of `test` is about; 0 where it is about runs.
-    nodes: int
+    #: What the interval of `test` is about.
+    basis: Basis
     epochs: tuple[int, ...]
     seconds: float
     #: The day and the machine.
@@ -48,9 +48,7 @@ class Trained:
         metric = result.experiment.metric
         test, val = result.test[metric], result.val[metric]
         epochs = tuple(outcome.epochs for outcome in result.outcomes)
-        # An estimate says how many nodes it is about, a mean over runs does not.
-        nodes = getattr(test, "nodes", 0)
-        return Trained(method, result.experiment, test, val, nodes, epochs, result.seconds, made)
+        return Trained(method, result.experiment, test, val, Basis.of(test), epochs, result.seconds, made)
 
     @property
     def score(self) -> float:
@@ -60,7 +58,7 @@ class Trained:
     @property
     def interval(self) -> Interval | None:
         """None where a single run says nothing about it."""
-        return self.test.ci95 if self.nodes or len(self.test.per_run) > 1 else None
+        return self.test.ci95 if self.basis.nodes or len(self.test.per_run) > 1 else None
 
     @property
     def title(self) -> str:
@@ -89,8 +87,9 @@ class Trained:
             "settings": {**self.experiment.settings, "source": self.experiment.source},
             "score": self.score,
             "interval": self.interval and list(self.interval),
-            "nodes": self.nodes,
-            "test": self.test.as_dict(),
+            "basis": asdict(self.basis),
+            # What else an estimate knows is for `pcnet train` to tell.
+            "test": Summary.as_dict(self.test),
             "val": self.val.as_dict(),
             "epochs": list(self.epochs),
             "seconds": self.seconds,
@@ -105,9 +104,8 @@ class Trained:
             for part in (kept["test"], kept["val"])
         )
         made = {key: kept[key] for key in ("date", "machine")}
-        return Trained(
-            kept["method"], experiment, test, val, kept["nodes"], tuple(kept["epochs"]), kept["seconds"], made
-        )
+        basis, epochs = Basis(**kept["basis"]), tuple(kept["epochs"])
+        return Trained(kept["method"], experiment, test, val, basis, epochs, kept["seconds"], made)
 
 
 @dataclass(frozen=True)
@@ -167,7 +165,7 @@ class Contest:
         """By how much one is better; the intervals of all methods to the best together hold at 95 % (Bonferroni)."""
         first, second = (one.test, other.test) if self.metric.sign > 0 else (other.test, one.test)
         level = 1 - LEVEL / (len(self.trained) - 1)
-        interval = difference_interval(first, second, self.splits, about_nodes=one.nodes > 0, level=level)
+        interval = difference_interval(first, second, self.splits, one.basis, level)
         return Lead(first.mean - second.mean, interval)
 
     @cached_property
@@ -211,14 +209,15 @@ class Contest:
     def meaning(self) -> list[str]:
         """What the scores and differences are, in sentences."""
         unit = f"{self.metric.title}{' in percent' if self.metric.percent else ', lower is better'}"
-        nodes = self.trained[0].nodes
-        if nodes:
-            basis = f"what {nodes:,} tested nodes say of nodes like them, with its 95 % interval"
+        basis = self.trained[0].basis
+        if basis.nodes:
+            others = f"the {basis.unlabelled:,} without a label" if basis.unlabelled else "nodes like them"
+            what = f"what {basis.nodes:,} tested nodes say of {others}, with its 95 % interval"
             chance = "with an interval for what nodes (Newcombe 1998), splits and seeds do by chance"
         else:
-            basis = "mean over the splits' test nodes; its 95 % interval is a bootstrap over splits"
+            what = "mean over the splits' test nodes; its 95 % interval is a bootstrap over splits"
             chance = "with an interval that allows for the nodes that splits share (Nadeau and Bengio 2003)"
-        score = f"Score: {unit}, {basis}."
+        score = f"Score: {unit}, {what}."
         behind = (
             f"Behind the best: in the same unit, {chance}; all of these intervals together hold at 95 %. Above 0 "
             "throughout means worse."

@@ -1,7 +1,7 @@
 """The paper's experiments as data, and the runner that turns them into results."""
 
 from pcnet.experiments._as_published import AS_PUBLISHED, AsPublished
-from pcnet.experiments._difference import difference_interval
+from pcnet.experiments._difference import Basis, difference_interval
 from pcnet.experiments._methods import MethodFile, method_file, method_files
 from pcnet.experiments._overrides import override
 from pcnet.experiments._presets import (
@@ -35,6 +35,7 @@ __all__ = [
     "AS_PUBLISHED",
     "DEFAULT_METHOD",
     "AsPublished",
+    "Basis",
     "Experiment",
     "Figure",
     "MethodFile",

@@ -12,7 +12,7 @@ import torch
 
 from pcnet._checks import whole_number
 from pcnet.evaluation import Metric, metric_named
-from pcnet.experiments import Experiment, Result, check_scorable, difference_interval, run_experiment, splits_of
+from pcnet.experiments import Basis, Experiment, Result, check_scorable, difference_interval, run_experiment, splits_of
 from pcnet.graph import Graph
 from pcnet.training import Targets
 from pcnet.tuning._choice import choose, experiment_of
@@ -139,9 +139,7 @@ def _score_defaults(
     beside = score(experiment_of(tuning, search.store.results(), defaults["trial"]))
     one, other = result.test[metric.name], beside.test[metric.name]
     first, second = (one, other) if metric.sign > 0 else (other, one)
-    # An estimate says how many nodes it is about, a mean over runs does not.
-    about_nodes = getattr(one, "nodes", 0) > 0
-    interval = difference_interval(first, second, result.splits, about_nodes=about_nodes)
+    interval = difference_interval(first, second, result.splits, Basis.of(one))
     defaults["test"] = other.as_dict()
     defaults["better_by"] = {
         "val": metric.sign * (best["val"]["mean"] - defaults["val"]["mean"]),
