@@ -131,7 +131,9 @@ def _words(values: Mapping[str, Any]) -> dict[str, str]:
 
 def _scores(best: Mapping[str, Any]) -> Table:
     metric = metric_of(best)
-    caption = "interval: 95 % bootstrap of the mean over splits; std: between splits"
+    # Of an estimate it is about nodes, which it counts.
+    intervals = "of test scores by their nodes, else" if "nodes" in best["test"] else "of the mean"
+    caption = f"95 % intervals: {intervals} by bootstrap over splits; std: between splits"
     title = f"{metric.title[0].upper()}{metric.title[1:]}{' in percent' if metric.percent else ', lower is better'}"
     table = Table(box=SIMPLE, title=title, caption=caption, title_justify="left", caption_justify="left")
     for column in ("", "mean", "interval", "std"):
