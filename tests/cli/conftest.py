@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from small_comparisons import write_folder
 
+from pcnet import csbm
 from pcnet.cli import main
 
 _FOLDER = os.environ.get("PCNET_DATA")
@@ -87,3 +89,9 @@ def real() -> Path:
 def written(place: Path) -> Callable[[], list[str]]:
     """Everything in the current folder."""
     return lambda: sorted(str(path.relative_to(place)) for path in place.rglob("*"))
+
+
+@pytest.fixture
+def pets(place: Path) -> None:
+    """A small graph of one's own in the current folder."""
+    write_folder(place / "pets", csbm(60, 0.5, features=3, seed=0))

@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import itertools
 import json
-import signal
-import subprocess
-import sys
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import scipy.stats
-from rich.console import Console
+import sklearn.metrics
+import torch
+from small_comparisons import FILES, SMALL, corrected_interval, write_folder
 
-from pcnet import csbm
-from pcnet.cli._compare_report import show
-from pcnet.cli._contest import Contest, Trained
+from pcnet import csbm, read_graph
 from pcnet.data import load_embedded
-from pcnet.evaluation import summarise
-from pcnet.experiments import Experiment, graph_experiment, protocol_experiment, run_experiment, splits_of
+from pcnet.experiments import graph_experiment, protocol_experiment, run_experiment
 from pcnet.graph import Graph
 
 pytestmark = pytest.mark.filterwarnings("ignore::pcnet.PcnetWarning")
-SMALL = ("--set", "epochs=4", "--set", "hidden=6", "--threads", "1")
 KEYS = """
-    graph protocol runs seeds split_hashes best sentence methods left_out pairs groups notes
-    command date machine versions
+    graph nodes features classes protocol metric metric_words runs seeds split_hashes split_sizes best sentence methods
+    left_out pairs groups meaning notes next command date machine versions
 """
-FILES = ["compare.json", "compare.md", "critical-difference.png", "critical-difference.svg"]
 
 
 @pytest.fixture(scope="module")
@@ -78,21 +70,32 @@ def test_figures_by_other_means(pcnet, place, citeseer):
     assert sorted(row["p"] for row in value["methods"][1:]) == pytest.approx([smaller, larger])
     corrected = [min(1, 2 * smaller), min(1, max(2 * smaller, larger))]
     assert sorted(row["p_holm"] for row in value["methods"][1:]) == pytest.approx(corrected)
+    ratio = np.mean([test / train for train, _, test in value["split_sizes"]])
+    behind = {}
     for row, each in zip(value["methods"][1:], scores[1:], strict=True):
-        assert row["behind"] == summarise(scores[0] - each).as_dict()
-        assert row["verdict"] == ("worse" if row["p_holm"] <= 0.05 else "no different from the best")
+        mean, low, high = corrected_interval(scores[0] - each, ratio, 2)
+        assert [row["behind"]["value"], *row["behind"]["interval"]] == pytest.approx([mean, low, high])
+        assert row["verdict"] == ("worse" if low > 0 else "may be as good")
+        behind[row["method"]] = row["behind"]
     best = value["methods"][0]
     assert (best["verdict"], best["behind"], best["p"], best["p_holm"]) == ("best", None, None, None)
-    assert len(value["pairs"]) == 3
+    assert best["score"] == best["test"]["mean"]
+    assert best["interval"] == best["test"]["ci95"]
+    # All against all, the better one first; those to the best are those of the rows.
+    order = [row["method"] for row in value["methods"]]
+    assert [(pair["first"], pair["second"]) for pair in value["pairs"]] == list(itertools.combinations(order, 2))
+    for pair in value["pairs"][:2]:
+        assert {"value": pair["difference"], "interval": pair["interval"]} == behind[pair["second"]]
 
     assert sorted(path.name for path in (place / "here").iterdir()) == FILES
-    text = (place / "here" / "compare.md").read_text()
+    text, page = ((place / "here" / name).read_text() for name in ("compare.md", "compare.html"))
     for row in value["methods"]:
         assert f"| {row['title']} | {row['test']['mean']:.2f} | " in text
         assert f"{row['test']['mean']:.2f}" in out
-    assert value["sentence"] in text
-    assert value["sentence"] in " ".join(out.split())
-    assert "share most of their nodes" in " ".join(out.split())
+    for where in (text, page, " ".join(out.split())):
+        assert value["sentence"] in where
+        assert "the nodes that splits share" in where
+    assert {path.stem for path in (place / "here" / "methods").iterdir()} == {"mlp", "gcn", "pcnet"}
 
 
 def test_neither_companions_nor_threads_change_a_method(pcnet, place):
@@ -123,13 +126,80 @@ def test_one_is_left(pcnet, place):
     assert sorted(path.name for path in (place / "here").iterdir()) == FILES
 
 
-def test_too_few_runs_say_so(pcnet, place):
-    out = pcnet("compare", "--runs", "2", *SMALL, "--methods", "mlp,gcn", "--json", "r").out
-    assert "too few runs to tell: with n = 2" in out
-    assert [row["verdict"] for row in json.loads((place / "r").read_text())["methods"]] == [
-        "best",
-        "too few runs to tell",
+def test_few_runs_say_the_difference_and_its_interval(pcnet, place):
+    answer = pcnet("compare", "--runs", "3", *SMALL, "--methods", "mlp,gcn", "--json", "r")
+    value = json.loads((place / "r").read_text())
+    behind = value["methods"][1]["behind"]
+    low, high = (f"{end:.2f}".replace("-", "−") for end in behind["interval"])
+    assert f"behind by {behind['value']:.2f} [{low}, {high}]" in value["sentence"]
+    assert "too few" not in " ".join(answer.out.split())
+    assert "With n = 3 no p among 2 methods can fall below 0.25" in " ".join(value["meaning"])
+
+
+def test_one_split_has_no_interval(pcnet, place):
+    pcnet("compare", "--runs", "1", *SMALL, "--methods", "mlp,gcn", "--json", "r", "--out", "here")
+    value = json.loads((place / "r").read_text())
+    assert [row["verdict"] for row in value["methods"]] == ["best", "cannot tell"]
+    assert [row["interval"] for row in value["methods"]] == [None, None]
+    assert value["methods"][1]["behind"]["interval"] is None
+    assert "one split cannot say; more --runs can." in value["sentence"]
+
+
+def test_lower_is_better_for_log_loss(pcnet, place):
+    arguments = ("--runs", "4", *SMALL, "--methods", "mlp,gcn,pcnet", "--metric", "log_loss", "--out", "here")
+    answer = pcnet("compare", *arguments, "--json", "r")
+    assert answer.code == 0, answer.err
+    value = json.loads((place / "r").read_text())
+    scores = np.array([row["test"]["per_run"] for row in value["methods"]])
+    assert (value["metric"], value["metric_words"]) == ("log_loss", "log loss")
+    assert list(scores.mean(axis=1)) == sorted(scores.mean(axis=1))
+    assert [row["rank"] for row in value["methods"]] == list(scipy.stats.rankdata(scores, axis=0).mean(axis=1))
+    assert all(pair["difference"] >= 0 for pair in value["pairs"])
+    for row, each in zip(value["methods"][1:], scores[1:], strict=True):
+        assert row["behind"]["value"] == pytest.approx((each - scores[0]).mean())
+    best = value["methods"][0]
+    assert f"{best['title']} has the lowest log loss, {best['score']:.4f} [" in value["sentence"]
+    assert all(row["settings"]["select"] == "val_loss" for row in value["methods"])
+    assert "log loss, lower is better" in (place / "here" / "compare.html").read_text()
+
+
+def test_a_rare_class_is_scored_by_roc_auc(pcnet, place):
+    """And all methods by the same; the headline says why, and `--metric` says otherwise."""
+    graph = csbm(150, 0.7, features=6, average_degree=6, seed=1)
+    rare = torch.arange(150) % 5 == 0
+    write_folder(place / "pets", replace(graph, y=rare.long(), x=graph.x + rare[:, None]))
+    arguments = ("compare", "pets", "--read", "label=pet", *SMALL, "--runs", "3", "--methods", "mlp,gcn", "--json", "r")
+    answer = pcnet(*arguments)
+    assert answer.code == 0, answer.err
+    assert "ROC-AUC, because 'cat' has 80 % of the labels" in " ".join(answer.out.split())
+    value = json.loads((place / "r").read_text())
+    assert value["metric"] == "roc_auc"
+    assert {row["settings"]["metric"] for row in value["methods"]} == {"roc_auc"}
+    assert {row["settings"]["select"] for row in value["methods"]} == {"val_roc_auc"}
+    loaded = read_graph(place / "pets", label="pet")
+    alone = graph_experiment(loaded, "mlp").with_overrides(["epochs=4", "hidden=6"]).with_runs(3, None)
+    result = run_experiment(loaded, alone, threads=1)
+    auc = [
+        sklearn.metrics.roc_auc_score(split.labels[split.test], outcome.logits.softmax(1)[split.test, 1])
+        for split, outcome in zip(result.splits, result.outcomes, strict=True)
     ]
+    (mlp,) = [row for row in value["methods"] if row["method"] == "mlp"]
+    assert mlp["test"]["per_run"] == pytest.approx([100 * each for each in auc])
+    (step,) = [step["command"] for step in value["next"] if " train " in step["command"]]
+    assert step.startswith(f"pcnet train pets --method {value['best']} --set epochs=4 --set hidden=6 --read label=pet")
+    said = pcnet(*arguments, "--metric", "macro-f1")
+    assert "ROC-AUC" not in said.out
+    assert json.loads((place / "r").read_text())["metric"] == "macro_f1"
+
+
+def test_a_metric_that_says_nothing_there(pcnet, place, written):
+    """Of two nodes of a class there is one in training, and one in the test: none validates."""
+    graph = csbm(40, 0.5, features=3, seed=2)
+    write_folder(place / "pets", replace(graph, y=(torch.arange(40) < 2).long()))
+    before = written()
+    answer = pcnet("compare", "pets", "--read", "label=pet", "--runs", "2")
+    answer.refuses("are all of one class, where ROC-AUC says nothing; use another metric, such as log_loss")
+    assert written() == before
 
 
 def test_defaults_for_all(pcnet, place, citeseer):
@@ -146,20 +216,6 @@ def test_defaults_for_all(pcnet, place, citeseer):
     assert rows["pcnet"] == {**json.loads(json.dumps(expected)), "source": ""}
 
 
-def write_folder(folder: Path, graph: Graph) -> None:
-    """A graph as its owner has it: names of nodes and classes, two CSV files."""
-    folder.mkdir()
-    with (folder / "edges.csv").open("w", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(["source", "target"])
-        writer.writerows([f"n{u}", f"n{v}"] for u, v in graph.edge_index.t().tolist() if u < v)
-    with (folder / "nodes.csv").open("w", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(["id", "pet", *(f"f{place}" for place in range(graph.num_features))])
-        for node, (label, x) in enumerate(zip(graph.y.tolist(), graph.x.tolist(), strict=True)):
-            writer.writerow([f"n{node}", ("cat", "dog")[label], *x])
-
-
 def test_your_own_graph(pcnet, place):
     """All information is in the links, and against homophily: the perceptron is at chance, PCNet is not."""
     write_folder(place / "pets", csbm(400, -0.9, features=8, average_degree=8, seed=3))
@@ -167,10 +223,10 @@ def test_your_own_graph(pcnet, place):
     answer = pcnet("compare", "pets", "--read", "label=pet", *arguments, "--out", "here", "--json", "r.json")
     assert answer.code == 0, answer.err
     value = json.loads((place / "r.json").read_text())
-    assert (value["protocol"], value["seeds"]) == ("random-60-20-20", list(range(6)))
+    assert (value["protocol"], value["seeds"]) == ("stratified-60-20-20", list(range(6)))
     assert [(row["method"], row["verdict"]) for row in value["methods"]] == [("pcnet", "best"), ("mlp", "worse")]
     assert value["methods"][1]["p_holm"] == 2 / 2**6
-    assert "MLP is worse on these splits." in " ".join(answer.out.split())
+    assert "Worse: MLP (behind by " in " ".join(answer.out.split())
     assert value["groups"] == []
 
 
@@ -182,73 +238,6 @@ def test_fixed_splits_of_a_table(pcnet, place, real):
     assert answer.code == 0, answer.err
     value = json.loads((place / "r").read_text())
     assert (value["protocol"], value["seeds"]) == ("fixed-48-32-20", [0, 1, 2])
-
-
-@pytest.fixture(scope="module")
-def contest() -> Contest:
-    """Three methods of which one is close to the best and one is not."""
-    graph = csbm(60, 0.5, features=3, seed=0)
-    experiments = {method: Experiment("g", "p", "random-60-20-20", tuple(range(8)), row=method) for method in TITLES}
-    best = np.linspace(80, 84, 8)
-    scores = {"pcnet": best, "pcnet-half-lin": best - 1 + np.tile([2.0, -1.8], 4), "glognn++": best - np.arange(1, 9)}
-    splits = splits_of(graph, experiments["pcnet"])
-    trained = [
-        Trained(m, experiments[m], summarise(each), summarise(each), (5,) * 8, 1.0) for m, each in scores.items()
-    ]
-    return Contest(graph, splits, trained, {"GAT": "there is [not] enough memory for it"})
-
-
-TITLES = ("pcnet", "pcnet-half-lin", "glognn++")
-
-
-@pytest.mark.parametrize("width", [80, 120])
-def test_on_screens(contest, width):
-    console = Console(file=io.StringIO(), width=width)
-    show(console, contest)
-    text = console.file.getvalue()
-    assert "…" not in text
-    assert max(map(len, text.splitlines())) <= width
-    assert ("p (t)" in text.splitlines()[1]) == (width == 120)
-    assert "there is [not] enough memory for it" in text
-    whole = " ".join(text.split())
-    assert "PCNet₀.₅-Lin is no different from it and GloGNN++ is worse on these splits." in whole
-    # d = 1, …, 8 has the mean 4.5 and the variance 6.
-    ratio = np.mean([len(split.test) / len(split.train) for split in contest.splits])
-    t = 4.5 / np.sqrt((1 / 8 + ratio) * 6)
-    assert contest.standings[2].resampled == pytest.approx(2 * 2 * scipy.stats.t.sf(t, 7))
-    assert contest.standings[2].resampled > 0.05
-    assert "worse is sure of none." in whole
-
-
-@pytest.mark.slow
-def test_interrupted_leaves_nothing(place, written):
-    command = [sys.executable, "-m", "pcnet", "compare", "--out", "here", "--json", "r.json", "--set", "stopping=none"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    process.stdout.readline()
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=120)
-    assert process.returncode == 130
-    assert err.splitlines()[-1].startswith("pcnet: Interrupted; nothing was written.")
-    assert "Traceback" not in err
-    assert written() == []
-
-
-def test_interrupted_keeps_what_is_trained(pcnet, place, monkeypatch):
-    def until_gcn(graph, experiment, **how):
-        if experiment.title == "GCN":
-            raise KeyboardInterrupt
-        return run_experiment(graph, experiment, **how)
-
-    monkeypatch.setattr("pcnet.cli._compare.run_experiment", until_gcn)
-    code, out, err = pcnet(
-        "compare", "--methods", "mlp,gcn,pcnet", "--runs", 2, *SMALL, "--out", "here", "--json", "r.json"
-    )
-    assert code == 130
-    assert err.splitlines()[-1] == "pcnet: Interrupted; MLP had been trained and the others not."
-    report = json.loads((place / "r.json").read_text())
-    assert [each["method"] for each in report["left_out"]] == ["GCN", "PCNet"]
-    assert "MLP" in (place / "here" / "compare.md").read_text()
-    assert "GCN is left out: the command was interrupted before it was trained" in " ".join(out.split())
 
 
 REFUSED = {
@@ -265,6 +254,9 @@ REFUSED = {
     "preset for an own graph": ("compare ./mine --preset table2", "leave it out for a graph of your own"),
     "preset and protocol": ("compare --preset table2 --protocol fixed-48-32-20", "leave out --protocol"),
     "preset and defaults": ("compare --preset table2 --defaults", "leave out --defaults"),
+    "unknown metric": ("compare --metric roc", "Did you mean 'roc_auc'?"),
+    "nothing to resume": ("compare --resume", "There is no interrupted comparison of these methods under runs/"),
+    "nothing to resume there": ("compare --resume --out folder", "There is no interrupted comparison in folder"),
     "unknown protocol": ("compare --protocol random-60-20", "Did you mean 'random-60-20-20'?"),
     "no fixed splits": ("compare --protocol fixed-48-32-20", "citeseer has no fixed splits here"),
     "no runs": ("compare --runs 0", "--runs must be at least 1, not 0"),
@@ -293,7 +285,8 @@ def test_refused(case, pcnet, place, written):
 def test_help(pcnet):
     out = " ".join(pcnet("compare", "--help").out.replace("│", " ").split())
     options = (
-        "--methods --preset --protocol --defaults --runs --set --seed --threads --device --out --read --data --json"
+        "--methods --preset --protocol --metric --defaults --runs --set --seed --threads --device --out --resume "
+        "--read --data --json"
     )
     for word in (*options.split(), "mlp,gcn,pcnet", "test labels choose nothing", "left out and says why"):
         assert word in out

@@ -9,6 +9,8 @@ import sys
 
 import pytest
 
+from pcnet import PCNetSettings
+
 pytestmark = pytest.mark.filterwarnings("ignore::pcnet.PcnetWarning")
 
 #: Small enough for a test on the graph inside the package.
@@ -26,18 +28,24 @@ def test_a_search(pcnet, place):
     assert result["preset"] == "table2, changed"
     assert result["published"]["paper"] == [81.76, 0.78]
     assert (result["search"]["trials"], result["search"]["strategy"], result["search"]["seed"]) == (4, "random", 0)
-    assert (result["model"]["hidden"], result["training"]["epochs"], result["training"]["stopping"]) == (4, 3, "window")
+    assert (result["model"]["hidden"], result["training"]["epochs"]) == (4, 3)
+    manifest = json.loads((place / "store" / "search.json").read_text())
+    assert manifest["base"]["training"]["stopping"] == "window"
     plain = " ".join(out.split())
     trial = result["search"]["trial"]
     assert "Tuning PCNet on citeseer (3,327 nodes, 3,703 features, 6 classes)" in plain
-    assert "2 splits, 4 trials, random search" in plain
-    assert "The best 4 of 4 trials, by mean validation accuracy" in plain
-    assert f"Test labels were read for trial {trial}, after it had been chosen" in plain
+    assert "2 splits, 4 trials and the defaults, random search, accuracy" in plain
+    assert "The best 5 of 5 trials, the defaults among them, by mean validation accuracy" in plain
+    name = "the defaults" if trial < 0 else f"trial {trial}"
+    assert f"Test labels were read for {name}" in plain
+    assert f"after {name} had been chosen by a validation accuracy" in plain
     assert "Because --leak was asked for, test labels were also read for every trial" in plain
     assert f"would have reported {result['leak']['test_selected']['mean']:.2f}" in plain
     assert f"{result['leak']['gap']:.2f} points more than choosing by validation" in plain
-    assert "8 runs in " in plain
-    assert "`pcnet train citeseer --preset store/best.json`" in plain
+    assert "10 runs in " in plain
+    assert "  pcnet train citeseer --preset store/best.json\n" in out
+    # The defaults are the method's, not those of the table, which test scores chose.
+    assert result["defaults"]["values"]["drop_in"] == PCNetSettings().drop_in
     for row in ("test, chosen by validation", "test, published settings", "test, chosen by test scores", "paper"):
         assert row in plain
 
@@ -97,8 +105,8 @@ def test_the_same_command_again_shows_the_result(pcnet, place):
 def test_halving_says_what_it_saves(pcnet):
     out = " ".join(pcnet(*QUICK, "--strategy", "halving", "--trials", "6").out.split())
     assert "successive halving" in out
-    assert "8 runs, 67% of a search on all splits" in out
-    assert "The best 2 of 2 trials" in out
+    assert "10 runs, 71% of a search on all splits" in out
+    assert "The best 3 of 3 trials, the defaults among them" in out
 
 
 def test_optuna(pcnet, place):
@@ -120,11 +128,13 @@ def test_a_space_of_ones_own(pcnet, place):
     )
     result = json.loads((place / "r.json").read_text())
     assert result["search"]["space"] == {"t": [0.25], "lr.first": [0.1, 0.2], "hidden": [3]}
-    assert (result["model"]["t"], result["model"]["hidden"]) == (0.25, 3)
+    assert (result["defaults"]["values"]["hidden"], result["search"]["complete_trials"]) == (PCNetSettings().hidden, 3)
     # What the space leaves open is as published, and that is noted.
     assert any(note.startswith("Not searched but as published") and "lr.theta" in note for note in result["notes"])
     assert not any("lr.first" in note for note in result["notes"])
-    assert (result["model"]["K"], result["training"]["lr"]["theta"]) == (4, 0.01)
+    if result["search"]["trial"] >= 0:
+        assert (result["model"]["t"], result["model"]["hidden"]) == (0.25, 3)
+        assert (result["model"]["K"], result["training"]["lr"]["theta"]) == (4, 0.01)
 
 
 @pytest.mark.slow
@@ -147,7 +157,24 @@ def test_interrupted_says_how_to_go_on(place):
     assert "Traceback" not in err
 
 
+def test_another_metric_and_80_columns(pcnet, place, pets, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    command = ("tune", "pets", "--read", "label=pet", "--trials", "3", *SMALL, "--store", "s")
+    answer = pcnet(*command, "--metric", "log-loss", "--json", "r.json")
+    assert answer.code == 0, answer.err
+    assert [line for line in answer.out.splitlines() if len(line) > 80] == []
+    best = json.loads((place / "r.json").read_text())
+    assert (best["metric"], best["training"]["select"]) == ("log_loss", "val_loss")
+    plain = " ".join(answer.out.split())
+    assert "Log loss, lower is better" in plain
+    assert f"validation log loss of {best['val']['mean']:.4f}" in plain
+    assert "  pcnet train pets --preset s/best.json --read label=pet\n" in answer.out
+    pcnet(*command).refuses("The search in s has another metric")
+
+
 REFUSED = {
+    "unknown metric": ("tune citeseer --metric roc", "Did you mean 'roc_auc'?"),
+    "metric of a table": ("tune table2 --metric roc_auc", "table2 is scored by accuracy, as in the paper"),
     "no dataset": ("tune", "Missing argument 'GRAPH'"),
     "unknown dataset": ("tune citseer", "Did you mean 'citeseer'?"),
     "unknown protocol": ("tune citeseer --protocol random-60-20", "Did you mean 'random-60-20-20'?"),

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pcnet import PcnetError
-from pcnet.evaluation import LEVEL, CriticalDifference, critical_difference, holm, resampled_t
+from pcnet.evaluation import LEVEL, CriticalDifference, critical_difference, holm, resampled_half_width, resampled_t
 from pcnet.report import plot_critical_difference
 
 SPLITS = np.linspace(70, 90, 12)
@@ -112,6 +112,15 @@ def test_resampled_t_is_the_paired_t_with_a_larger_variance(seed, runs, ratio):
     assert p == pytest.approx(resampled_t(second, first, ratio))
 
 
+@given(st.integers(0, 1000), st.integers(2, 30), st.floats(0.01, 40), st.floats(0.5, 0.999))
+def test_the_interval_holds_what_the_test_does_not_refuse(seed, runs, ratio, level):
+    """At its ends, p of the difference from there is 1 − level."""
+    first, second = np.round(np.random.default_rng(seed).normal(80, 2, (2, runs)), 2)
+    mean, half = float(np.mean(first - second)), resampled_half_width(first, second, ratio, level)
+    for end in (mean - half, mean + half):
+        assert resampled_t(first - end, second, ratio) == pytest.approx(1 - level, rel=1e-3)
+
+
 def test_resampled_t_without_variance():
     assert resampled_t([80.0, 81.0], [80.0, 81.0], 0.25) == 1.0
     assert resampled_t([80.0, 81.0, 82.0], [79.5, 80.5, 81.5], 0.25) == 0.0
@@ -123,6 +132,8 @@ def test_resampled_t_without_variance():
 def test_resampled_t_refuses(first, second, ratio):
     with pytest.raises(PcnetError):
         resampled_t(first, second, ratio)
+    with pytest.raises(PcnetError):
+        resampled_half_width(first, second, ratio)
 
 
 @pytest.mark.parametrize("methods", [1, 2, 5, 12])

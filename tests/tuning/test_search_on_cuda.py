@@ -28,7 +28,7 @@ def test_a_search_on_a_gpu(graph, tuning, tmp_path, monkeypatch, size):
     assert len(tuned.results.ranking(3)) == 40
     host = tune(graph, tuning, tmp_path / "cpu")
     accuracy, expected = (
-        np.array([[t.results.scores[trial][split].accuracy for split in range(3)] for trial in range(40)])
+        np.array([[t.results.scores[trial][split].gain for split in range(3)] for trial in range(40)])
         for t in (tuned, host)
     )
     # Another order of sums and other dropout bits: the same learning, not the same numbers.

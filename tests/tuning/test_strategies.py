@@ -13,7 +13,7 @@ from pcnet import PcnetError
 from pcnet.experiments import preset_experiment
 from pcnet.tuning import Results, Score, Space, Standing, Tuning
 from pcnet.tuning._results import entry_of
-from pcnet.tuning._strategies import GridSearch, Halving, RandomSearch
+from pcnet.tuning._strategies import DEFAULTS, GridSearch, Halving, RandomSearch, WithDefaults
 
 SPACE = Space.from_json({"t": {"from": 0, "to": 1}}, "space.json")
 
@@ -26,7 +26,8 @@ def known(scores: dict[int, dict[int, Score]]) -> Results:
 
 
 def scored(*accuracies: float, loss: float = 1.0) -> dict[int, Score]:
-    return {split: Score(accuracy, loss, 5) for split, accuracy in enumerate(accuracies)}
+    gains = [accuracy if math.isfinite(loss) else -math.inf for accuracy in accuracies]
+    return {split: Score(gain, loss, 5) for split, gain in enumerate(gains)}
 
 
 def test_ranking():
@@ -39,14 +40,14 @@ def test_ranking():
             4: scored(0.7, 0.5),
             5: scored(1.0),
             6: scored(0.0, 0.0),
-            7: {0: Score(1.0, 0.1, 5), 1: Score(0.0, math.inf, 2)},
+            7: {0: Score(1.0, 0.1, 5), 1: Score(-math.inf, math.inf, 2)},
         }
     )
     ranking = results.ranking(2)
     # 2 has the lower loss of three with equal accuracy; 5 lacks a split; 1 and 7 diverged somewhere.
     assert [standing.trial for standing in ranking] == [3, 2, 0, 4, 6, 1, 7]
     assert ranking[0] == Standing(3, 0.8, 9.0)
-    assert [standing.accuracy for standing in ranking[-2:]] == [0, 0]
+    assert [standing.gain for standing in ranking[-2:]] == [-math.inf, -math.inf]
     assert results.runs == 15
     assert results.seconds == 8
 
@@ -55,15 +56,20 @@ def test_the_order_of_splits_makes_no_difference():
     # 0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1 when it is rounded on the way.
     results = known({0: scored(0.3, 0.2, 0.1), 1: scored(0.1, 0.2, 0.3), 2: scored(0.2, 0.1, 0.3)})
     assert [standing.trial for standing in results.ranking(3)] == [0, 1, 2]
-    assert len({standing.accuracy for standing in results.ranking(3)}) == 1
+    assert len({standing.gain for standing in results.ranking(3)}) == 1
 
 
 def test_a_journal_line_and_back():
-    scores = {3: Score(0.1 + 0.2, 1 / 3, 7), 1: Score(0.0, math.inf, 1)}
+    scores = {3: Score(0.1 + 0.2, 1 / 3, 7), 1: Score(-math.inf, math.inf, 1)}
     results = Results()
     results.add(entry_of(4, {"t": 0.1}, scores, 2.5))
     assert results.scores == {4: scores}
     assert results.values == {4: {"t": 0.1}}
+    # Older journals call it accuracy, and it is 0 where a run diverged.
+    older = entry_of(5, {}, scores, 2.5)
+    older["accuracy"] = [gain or 0.0 for gain in older.pop("gain")]
+    results.add(older)
+    assert results.scores.pop(5) == scores
     # Whoever comes second with the same run is not heard.
     results.add(entry_of(4, {"t": 0.1}, {3: Score(1.0, 0.0, 1)}, 1.0))
     assert results.scores == {4: scores}
@@ -116,7 +122,7 @@ def test_halving_against_a_simulation(trials, splits, seed, at_a_time):
 
         def standing(trial, seen=done):
             scores = [truth[trial][split] for split in range(seen)]
-            return -sum(s.accuracy for s in scores), sum(s.loss for s in scores), trial
+            return -sum(s.gain for s in scores), sum(s.loss for s in scores), trial
 
         survivors = sorted(survivors, key=standing)[:count]
         expected += [(trial, split) for trial in survivors for split in range(done, upto)]
@@ -125,6 +131,18 @@ def test_halving_against_a_simulation(trials, splits, seed, at_a_time):
     assert {*trained} == {*expected}
     # The winner of halving is the best of those who were trained on everything.
     assert results.ranking(splits)[0].trial == min(survivors, key=lambda trial: standing(trial, splits))
+
+
+def test_the_defaults_are_tried_first_and_once():
+    search = WithDefaults(RandomSearch(SPACE, 0, 2, 3), 3)
+    assert search.runs == 9
+    assert [(job.trial, job.splits) for job in search.jobs(Results(), [])] == [
+        (DEFAULTS, (0, 1, 2)),
+        (0, (0, 1, 2)),
+        (1, (0, 1, 2)),
+    ]
+    assert [job.trial for job in search.jobs(known({DEFAULTS: scored(0.5, 0.5, 0.5)}), [])] == [0, 1]
+    assert [job.trial for job in search.jobs(known({DEFAULTS: scored(0.5, 0.5)}), [])] == [DEFAULTS, 0, 1]
 
 
 def test_a_grid_search_tries_every_point_once():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,25 +14,30 @@ from rich.console import Console
 from rich.markup import escape
 
 from pcnet._files import check_target
-from pcnet._machine import chosen_device
-from pcnet.cli._compare_report import results, show, write_results
-from pcnet.cli._contest import Contest, Trained, headline, listed
+from pcnet._machine import chosen_device, device_note
+from pcnet.cli._compare_folder import CompareFolder
+from pcnet.cli._compare_progress import CompareProgress
+from pcnet.cli._compare_report import Step, results, show, write_results
+from pcnet.cli._contest import Contest, Trained, listed
 from pcnet.cli._graph_argument import GraphArgument, ReadOption, graph_at, names_dataset
+from pcnet.cli._metric import metric_words
 from pcnet.cli._options import (
     DataOption,
     DeviceOption,
     Interrupted,
     JsonOption,
+    MetricOption,
     ProtocolOption,
     ThreadsOption,
     emit_json,
 )
-from pcnet.cli._progress import EpochBar
+from pcnet.cli._versions import provenance
 from pcnet.data import EMBEDDED
 from pcnet.errors import PcnetError, close_match
 from pcnet.experiments import (
     DEFAULT_METHOD,
     Experiment,
+    check_scorable,
     graph_experiment,
     method_file,
     named_experiment,
@@ -43,7 +49,6 @@ from pcnet.experiments import (
 from pcnet.graph import Graph
 
 NO_MEMORY = "there is not enough memory for it"
-NO_TURN = "the command was interrupted before it was trained"
 
 
 def compare(
@@ -56,6 +61,7 @@ def compare(
         typer.Option(metavar="TABLE", help="Splits and settings of a table of the paper, as in --preset table2."),
     ] = None,
     protocol: ProtocolOption = None,
+    metric: MetricOption = None,
     defaults: Annotated[
         bool, typer.Option("--defaults", help="Every method's defaults, also where there are settings for the graph.")
     ] = False,
@@ -72,106 +78,140 @@ def compare(
     device: DeviceOption = "auto",
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Folder for compare.json, compare.md and critical-difference.svg and .png."),
+        typer.Option(
+            metavar="DIR",
+            help="Folder for compare.html, .json and .md, pictures, and each method as soon as it is trained.",
+            show_default="runs/compare-GRAPH-PROTOCOL",
+        ),
     ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Refuse to start anew: there must be an interrupted comparison.")
+    ] = False,
     read: ReadOption = None,
     data: DataOption = None,
     json_file: JsonOption = None,
 ) -> None:
     """Train several methods on the same splits and say which are better, and which only seem so.
 
-    Every method meets every split once, so that methods are compared pair by pair: the difference to the best with a
-    bootstrap interval, Wilcoxon's signed-rank test corrected by Holm, and a t-test that knows that splits of one graph
-    overlap. A named dataset brings the paper's settings where a method has them, your own graph every method's
-    defaults; test labels choose nothing. A method that cannot be trained on this graph is left out and says why.
+    Every method meets every split once, so that methods are compared pair by pair: how far each is behind the best,
+    with an interval that knows that splits of one graph overlap, and ranks with Wilcoxon's signed-rank test corrected
+    by Holm. A named dataset brings the paper's settings where a method has them, your own graph every method's
+    defaults; test labels choose nothing. A method that cannot be trained on this graph is left out and says why. Each
+    method is kept as soon as it is trained: after Ctrl-C, the same command goes on where it was.
     """
     chosen = _methods(methods)
     device = chosen_device(device)
-    _check_targets(out, json_file)
+    if json_file not in (None, "-"):
+        check_target(json_file)
     if preset is not None:
         _check_preset(preset, graph, protocol, defaults)
     loaded = graph_at(graph, data, read)
 
     def settings(method: str) -> Experiment:
         if defaults or not names_dataset(graph):
-            return graph_experiment(loaded, method, protocol)
-        if preset is not None:
-            return table_experiment(loaded.name, preset, method)
-        return named_experiment(loaded.name, None, method, protocol)
+            found = graph_experiment(loaded, method, protocol)
+        elif preset is not None:
+            found = table_experiment(loaded.name, preset, method)
+        else:
+            found = named_experiment(loaded.name, None, method, protocol)
+        return found.with_metric(metric)
 
     # The splits are those of one method whichever are asked for, so that they depend on none that is compared.
     usual = settings(DEFAULT_METHOD)
     seeds = usual.with_runs(len(usual.seeds) if runs is None else runs, seed).seeds
     experiments = {method: replace(_changed(settings(method), assignments or []), seeds=seeds) for method in chosen}
     splits = splits_of(loaded, next(iter(experiments.values())))
+    check_scorable(usual.scored_by, splits)
+    folder = CompareFolder.open(out, loaded, splits, experiments, resume)
     console = Console(stderr=json_file == "-")
-    if not console.is_terminal:
-        console = Console(stderr=json_file == "-", width=120)
     titles = listed([experiment.title for experiment in experiments.values()])
-    nothing = Interrupted("Interrupted; nothing was written. Fewer methods or --runs take less time.")
-    try:
-        console.print(f"[bold]{titles}[/bold] {escape(headline(loaded, usual.protocol, len(splits)))}", highlight=False)
-        trained, left_out = _train_all(loaded, experiments, threads, device)
-    except KeyboardInterrupt:
-        raise nothing from None
-    interrupted = NO_TURN in left_out.values()
-    if interrupted and not trained:
-        raise nothing
+    words = metric_words(loaded, usual.scored_by, metric)
+    console.print(
+        f"[bold]{titles}[/bold] on {escape(loaded.name)} ({loaded.num_nodes:,} nodes, {loaded.num_features:,} "
+        f"features, {loaded.num_classes} classes): {usual.protocol}, {len(splits)} splits, {escape(words)}"
+        f"{device_note(device)}",
+        highlight=False,
+    )
+    trained, left_out = _train_all(loaded, experiments, folder, console, threads, device)
+    folder.clear()
     if not trained:
         reasons = list(dict.fromkeys(left_out.values()))
         raise PcnetError(reasons[0] if len(reasons) == 1 else f"No method could be trained. {' '.join(reasons)}")
     contest = Contest(loaded, splits, trained, left_out)
     show(console, contest)
-    value = results(contest, device)
-    if out is not None:
-        write_results(out, contest, value)
-        console.print(f"Everything is in {out}", highlight=False, markup=False)
+    options = {
+        "--preset": [preset] if preset else [],
+        "--protocol": [protocol] if protocol else [],
+        "--metric": [metric] if metric else [],
+        "--set": assignments or [],
+        "--read": read or [],
+        "--data": [str(data)] if data else [],
+    }
+    value = results(contest, words, _next_steps(contest.order[0], graph, options), device)
+    write_results(folder.path, contest, value)
+    for step in value["next"]:
+        console.print(f"{step['what']}\n  {step['command']}", highlight=False, markup=False, soft_wrap=True)
+    console.print(f"Everything is in {folder.path}; look at compare.html", highlight=False, markup=False)
     emit_json(json_file, value)
-    if interrupted:
-        raise Interrupted(
-            f"Interrupted; {listed([each.title for each in trained])} had been trained and the others not."
-        )
-
-
-class MethodBar(EpochBar):
-    """All epochs of all runs of all methods, and which method is being trained."""
-
-    def begin(self, title: str, done: int) -> None:
-        self._progress.update(self._task, description=title, completed=done)
 
 
 def _train_all(
-    graph: Graph, experiments: Mapping[str, Experiment], threads: int | None, device: str
+    graph: Graph,
+    experiments: Mapping[str, Experiment],
+    folder: CompareFolder,
+    console: Console,
+    threads: int | None,
+    device: str,
 ) -> tuple[list[Trained], dict[str, str]]:
-    """Scores of every method that could be trained, and of the others the reason; Ctrl-C ends it with what there is."""
-    epochs = {method: each.training.epochs * len(each.seeds) for method, each in experiments.items()}
-    trained: list[Trained] = []
+    """Scores of every method that could be trained, and of the others the reason; each is kept at once."""
+    said = provenance(device)
+    made = {"date": said["date"], "machine": said["machine"]}
+    trained: dict[str, Trained] = {}
     left_out: dict[str, str] = {}
-    bar, done = MethodBar(sum(epochs.values())), 0
     try:
-        with bar:
+        with CompareProgress(console, experiments) as progress:
             for method, experiment in experiments.items():
-                bar.begin(experiment.title, done)
-                outcome = _attempt(graph, method, experiment, threads=threads, device=device, reporter=bar)
+                kept = folder.kept(method, experiment)
+                if kept is not None:
+                    trained[method] = kept
+                    progress.kept(method, kept)
+            for method, experiment in experiments.items():
+                if method in trained:
+                    continue
+                progress.begin(method)
+                checkpoint = folder.checkpoint(experiment, device)
+                how = {"threads": threads, "device": device, "reporter": progress, "checkpoint": checkpoint}
+                outcome = _attempt(graph, method, experiment, made, **how)
                 if isinstance(outcome, Trained):
-                    trained.append(outcome)
+                    trained[method] = outcome
+                    folder.keep(outcome)
                 else:
                     left_out[experiment.title] = outcome
-                done += epochs[method]
+                progress.finish(method, outcome)
     except KeyboardInterrupt:
-        settled = {*left_out, *(each.title for each in trained)}
-        left_out |= {each.title: NO_TURN for each in experiments.values() if each.title not in settled}
-    return trained, left_out
+        raise Interrupted(_how_to_go_on(folder, experiments, trained)) from None
+    # In the order that was asked for, whichever were there before.
+    return [trained[method] for method in experiments if method in trained], left_out
 
 
-def _attempt(graph: Graph, method: str, experiment: Experiment, **how: Any) -> Trained | str:
+def _attempt(graph: Graph, method: str, experiment: Experiment, made: Mapping[str, str], **how: Any) -> Trained | str:
     """A method's scores, or why there are none."""
     try:
-        return Trained.of(method, run_experiment(graph, experiment, **how))
+        return Trained.of(method, run_experiment(graph, experiment, resume=True, **how), made)
     except PcnetError as error:
         return str(error)
     except (MemoryError, torch.cuda.OutOfMemoryError):
         return NO_MEMORY
+
+
+def _how_to_go_on(folder: CompareFolder, experiments: Mapping[str, Experiment], trained: Mapping[str, Trained]) -> str:
+    if not folder.is_halfway:
+        folder.clear()
+        return "Interrupted; nothing was written. Fewer methods or --runs take less time."
+    done = listed([each.title for each in trained.values()])
+    rest = listed([each.title for method, each in experiments.items() if method not in trained])
+    kept = f"{done or 'what is half trained'} {'are' if len(trained) > 1 else 'is'} kept in {folder.path}"
+    return f"Interrupted; {kept}: the same command goes on with {rest}."
 
 
 def _methods(names: str) -> list[str]:
@@ -204,10 +244,11 @@ def _check_preset(preset: str, graph: str | None, protocol: str | None, defaults
     table_experiment(graph or EMBEDDED, preset)
 
 
-def _check_targets(out: Path | None, json_file: str | None) -> None:
-    if out is not None:
-        if out.is_file():
-            raise PcnetError(f"Cannot write into {out}: it is a file; name a folder with --out.")
-        check_target(out / "compare.json")
-    if json_file not in (None, "-"):
-        check_target(json_file)
+def _next_steps(best: Trained, graph: str | None, options: Mapping[str, Sequence[str]]) -> list[Step]:
+    """What to do with the best method, as commands that read, split and score the graph in the same way."""
+    said = [word for name, values in options.items() for value in values for word in (name, value)]
+    where = [graph or EMBEDDED, "--method", best.method, *said]
+    steps = [(f"Train {best.title}, for predictions and a report:", shlex.join(["pcnet", "train", *where]))]
+    if best.method == DEFAULT_METHOD or method_file(best.method).grid:
+        steps.append(("Search for better settings of it:", shlex.join(["pcnet", "tune", *where])))
+    return steps

@@ -3,74 +3,139 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from pcnet._checks import FloatArray
 from pcnet.data import Split
 from pcnet.evaluation import (
     LEVEL,
-    Comparison,
     CriticalDifference,
+    Metric,
     Summary,
     critical_difference,
     holm,
-    resampled_t,
-    summarise,
-    winners,
+    signed_rank,
 )
-from pcnet.experiments import DEFAULT_METHOD, Experiment, Result
+from pcnet.experiments import DEFAULT_METHOD, Basis, Experiment, Result, difference_interval
 from pcnet.graph import Graph
 
-OPTIMISTIC = (
-    "Splits of one graph share most of their nodes, and the best is picked by the same runs it is tested on: p is too "
-    "low. p (t) allows for the shared nodes (Nadeau and Bengio 2003). Both are about this graph and these settings."
-)
+Interval = tuple[float, float]
 
-
-def headline(graph: Graph, protocol: str, splits: int) -> str:
-    """What the methods are compared on."""
-    return (
-        f"on {graph.name} ({graph.num_nodes:,} nodes, {graph.num_features:,} features, {graph.num_classes} classes): "
-        f"{protocol}, {splits} splits"
-    )
+BEST, WORSE, PERHAPS, UNKNOWN = "best", "worse", "may be as good", "cannot tell"
 
 
 @dataclass(frozen=True)
 class Trained:
-    """What is kept of a method's runs."""
+    """What is kept of a method's runs, all of it by the metric that methods are compared by."""
 
     method: str
     experiment: Experiment
     test: Summary
     val: Summary
+    #: What the interval of `test` is about.
+    basis: Basis
     epochs: tuple[int, ...]
     seconds: float
+    #: The day and the machine.
+    made: Mapping[str, str]
 
     @staticmethod
-    def of(method: str, result: Result) -> Trained:
+    def of(method: str, result: Result, made: Mapping[str, str]) -> Trained:
+        metric = result.experiment.metric
+        test, val = result.test[metric], result.val[metric]
         epochs = tuple(outcome.epochs for outcome in result.outcomes)
-        return Trained(
-            method, result.experiment, result.test["accuracy"], result.val["accuracy"], epochs, result.seconds
-        )
+        return Trained(method, result.experiment, test, val, Basis.of(test), epochs, result.seconds, made)
+
+    @property
+    def score(self) -> float:
+        """What is shown of the method, and what orders methods."""
+        return self.test.mean
+
+    @property
+    def interval(self) -> Interval | None:
+        """None where a single run says nothing about it."""
+        return self.test.ci95 if self.basis.nodes or len(self.test.per_run) > 1 else None
 
     @property
     def title(self) -> str:
         return self.experiment.title
 
+    @property
+    def metric(self) -> Metric:
+        return self.experiment.scored_by
+
+    @property
+    def scored(self) -> str:
+        """82.10 % [80.05, 84.10]."""
+        unit = " %" if self.metric.percent else ""
+        return f"{self.metric.text(self.score)}{unit} {spread(self.metric, self.interval)}".rstrip()
+
+    @property
+    def gains(self) -> FloatArray:
+        """The score of each run with the sign that makes more of it better."""
+        return self.metric.sign * np.array(self.test.per_run)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data, for a file."""
+        return {
+            "method": self.method,
+            "title": self.title,
+            "settings": {**self.experiment.settings, "source": self.experiment.source},
+            "score": self.score,
+            "interval": self.interval and list(self.interval),
+            "basis": asdict(self.basis),
+            # What else an estimate knows is for `pcnet train` to tell.
+            "test": Summary.as_dict(self.test),
+            "val": self.val.as_dict(),
+            "epochs": list(self.epochs),
+            "seconds": self.seconds,
+            **self.made,
+        }
+
+    @staticmethod
+    def from_dict(experiment: Experiment, kept: Mapping[str, Any]) -> Trained:
+        """What `as_dict` made of the runs of this experiment."""
+        test, val = (
+            Summary(part["mean"], tuple(part["ci95"]), part["std"], tuple(part["per_run"]))
+            for part in (kept["test"], kept["val"])
+        )
+        made = {key: kept[key] for key in ("date", "machine")}
+        basis, epochs = Basis(**kept["basis"]), tuple(kept["epochs"])
+        return Trained(kept["method"], experiment, test, val, basis, epochs, kept["seconds"], made)
+
+
+@dataclass(frozen=True)
+class Lead:
+    """By how much one method is better than another, in the metric's unit; no interval where splits cannot give one."""
+
+    value: float
+    interval: Interval | None
+
+    @property
+    def verdict(self) -> str:
+        """About the other method."""
+        if self.interval is None:
+            return UNKNOWN
+        return WORSE if self.interval[0] > 0 else PERHAPS
+
 
 @dataclass(frozen=True)
 class Standing:
-    """A method's place: its rank, how far it is behind the best, and how sure that is; None for the best itself."""
+    """A method's place: its average rank, how far it is behind the best, and Wilcoxon's p; None for the best itself."""
 
     trained: Trained
     rank: float
-    behind: Summary | None = None
+    behind: Lead | None = None
     p: float | None = None
     corrected: float | None = None
-    resampled: float | None = None
-    verdict: str = "best"
+
+    @property
+    def verdict(self) -> str:
+        return BEST if self.behind is None else self.behind.verdict
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,69 +148,101 @@ class Contest:
     left_out: Mapping[str, str]
 
     @property
-    def per_run(self) -> dict[str, tuple[float, ...]]:
-        return {each.method: each.test.per_run for each in self.trained}
+    def metric(self) -> Metric:
+        return self.trained[0].metric
 
     @cached_property
-    def compared(self) -> Comparison:
-        """All against the best."""
-        return winners(self.per_run)
+    def order(self) -> list[Trained]:
+        """Best first."""
+        return sorted(self.trained, key=lambda each: -self.metric.sign * each.score)
 
     @cached_property
-    def pairs(self) -> CriticalDifference:
-        """All against all."""
-        return critical_difference(self.per_run)
+    def ranks(self) -> CriticalDifference:
+        """All against all by ranks; differences are better − other."""
+        return critical_difference({each.method: each.gains for each in self.order})
+
+    def lead(self, one: Trained, other: Trained) -> Lead:
+        """By how much one is better; the intervals of all methods to the best together hold at 95 % (Bonferroni)."""
+        first, second = (one.test, other.test) if self.metric.sign > 0 else (other.test, one.test)
+        level = 1 - LEVEL / (len(self.trained) - 1)
+        interval = difference_interval(first, second, self.splits, one.basis, level)
+        return Lead(first.mean - second.mean, interval)
 
     @cached_property
     def standings(self) -> list[Standing]:
         """Best first."""
-        known = {each.method: each for each in self.trained}
-        best, rivals = self.compared.best, self.compared.rivals
-        ratio = float(np.mean([len(split.test) / len(split.train) for split in self.splits]))
-        top = np.array(self.per_run[best])
-        chances: Sequence[float | None] = [None] * len(rivals)
-        if len(top) > 1:
-            chances = holm([resampled_t(top, self.per_run[rival.method], ratio) for rival in rivals])
-        unlike = {True: "no different from the best", False: "worse"}
-        return [Standing(known[best], self.pairs.ranks[best])] + [
-            Standing(
-                known[rival.method],
-                self.pairs.ranks[rival.method],
-                summarise(top - np.array(self.per_run[rival.method])),
-                rival.p,
-                rival.corrected,
-                chance,
-                "too few runs to tell" if self.compared.note else unlike[rival.indistinguishable],
-            )
-            for rival, chance in zip(rivals, chances, strict=True)
+        best, *others = self.order
+        raw = [signed_rank(best.gains, other.gains) for other in others]
+        return [Standing(best, self.ranks.ranks[best.method])] + [
+            Standing(other, self.ranks.ranks[other.method], self.lead(best, other), p, corrected)
+            for other, p, corrected in zip(others, raw, holm(raw), strict=True)
         ]
 
     @property
     def sentence(self) -> str:
         """The outcome in plain words."""
         best, *others = self.standings
-        lead = f"{best.trained.title} has the highest mean, {best.trained.test.mean:.2f} %"
+        highest = "highest" if self.metric.sign > 0 else "lowest"
+        lead = f"{best.trained.title} has the {highest} {self.metric.title}, {best.trained.scored}"
         if not others:
             return f"{lead}, but there is no other to compare it with."
-        if self.compared.note:
-            return f"{lead}; {self.compared.note}."
-        worse = [each for each in others if each.verdict == "worse"]
-        alike = [each for each in others if each not in worse]
-        parts = [
-            f"{_titles(group)} {'are' if len(group) > 1 else 'is'} {words}"
-            for group, words in ((alike, "no different from it"), (worse, "worse"))
-            if group
-        ]
-        sure = [each for each in worse if each.resampled is not None and each.resampled <= LEVEL]
-        known = f"{_titles(sure)} only" if sure else "none"
-        doubt = (
-            "" if sure == worse else f" Where the nodes that splits share are allowed for, worse is sure of {known}."
+        words = {WORSE: "Worse", PERHAPS: "Perhaps as good", UNKNOWN: "Behind it"}
+        parts = [f"{lead}."]
+        for verdict, word in words.items():
+            group = [each for each in others if each.verdict == verdict]
+            if group:
+                names = [f"{each.trained.title} (behind by {self.distance(each)})" for each in group]
+                parts.append(f"{word}: {listed(names)}.")
+        if any(each.verdict == UNKNOWN for each in others):
+            few = "one split cannot say" if len(self.splits) == 1 else "these splits cannot say"
+            parts.append(f"How sure that is, {few}; more --runs can.")
+        return " ".join(parts)
+
+    def distance(self, standing: Standing) -> str:
+        """3.20 [0.51, 6.13]; nothing of the best."""
+        behind = standing.behind
+        if behind is None:
+            return ""
+        return f"{self.metric.text(behind.value)} {spread(self.metric, behind.interval)}".rstrip()
+
+    @property
+    def meaning(self) -> list[str]:
+        """What the scores and differences are, in sentences."""
+        unit = f"{self.metric.title}{' in percent' if self.metric.percent else ', lower is better'}"
+        basis = self.trained[0].basis
+        if basis.nodes:
+            others = f"the {basis.unlabelled:,} without a label" if basis.unlabelled else "nodes like them"
+            what = f"what {basis.nodes:,} tested nodes say of {others}, with its 95 % interval"
+            chance = "with an interval for what nodes (Newcombe 1998), splits and seeds do by chance"
+        else:
+            what = "mean over the splits' test nodes; its 95 % interval is a bootstrap over splits"
+            chance = "with an interval that allows for the nodes that splits share (Nadeau and Bengio 2003)"
+        score = f"Score: {unit}, {what}."
+        behind = (
+            f"Behind the best: in the same unit, {chance}; all of these intervals together hold at 95 %. Above 0 "
+            "throughout means worse."
         )
-        return f"{lead}; {listed(parts)} on these splits.{doubt}"
+        return [score, behind] if len(self.trained) > 1 else [score]
+
+    @property
+    def meaning_of_ranks(self) -> list[str]:
+        """What ranks and their test are."""
+        if len(self.trained) < 2:
+            return []
+        least = 2 * (len(self.trained) - 1) / 2 ** len(self.splits)
+        ranks = (
+            "Rank: mean over splits, 1 is best. p: Wilcoxon's signed-rank test against the best, corrected by Holm; it "
+            "takes splits for independent and is too low."
+        )
+        few = (
+            f"With n = {len(self.splits)} no p among {len(self.trained)} methods can fall below {min(1.0, least):.3g}: "
+            "ranks of so few runs tell nothing apart."
+        )
+        return [ranks, few] if least > LEVEL else [ranks]
 
     @property
     def notes(self) -> list[str]:
-        """What has to be known to read the figures."""
+        """What else has to be known to read the figures."""
         return [*self.graph.notes, *dict.fromkeys(note for split in self.splits for note in split.notes), *self._own()]
 
     def _own(self) -> Iterator[str]:
@@ -161,14 +258,13 @@ class Contest:
             yield "Every method has its defaults, which nobody tuned for this graph; `pcnet tune` may change the order."
         if any(each.method == DEFAULT_METHOD and each.experiment.source for each in self.trained):
             yield "The published settings of PCNet were chosen by its authors by test scores."
-        if len(self.trained) > 1:
-            yield OPTIMISTIC
+
+
+def spread(metric: Metric, interval: Interval | None) -> str:
+    """Its interval: [80.05, 84.10], or nothing."""
+    return "" if interval is None else f"[{metric.text(interval[0])}, {metric.text(interval[1])}]"
 
 
 def listed(names: Sequence[str]) -> str:
     """a, b and c."""
     return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
-
-
-def _titles(standings: Sequence[Standing]) -> str:
-    return listed([each.trained.title for each in standings])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -9,15 +11,17 @@ import typer
 from rich.console import Console
 
 from pcnet._files import check_target
-from pcnet._machine import chosen_device
+from pcnet._machine import chosen_device, device_note
 from pcnet.cli._chosen_settings import write_chosen
 from pcnet.cli._graph_argument import ReadOption, graph_at, names_dataset, own_experiment
+from pcnet.cli._metric import metric_words
 from pcnet.cli._options import (
     DataOption,
     DeviceOption,
     Interrupted,
     JsonOption,
     MethodOption,
+    MetricOption,
     ProtocolOption,
     ThreadsOption,
     emit_json,
@@ -30,6 +34,7 @@ from pcnet.errors import PcnetError
 from pcnet.experiments import (
     DEFAULT_METHOD,
     Experiment,
+    graph_experiment,
     method_file,
     named_experiment,
     preset_datasets,
@@ -37,7 +42,8 @@ from pcnet.experiments import (
     table_datasets,
     table_experiment,
 )
-from pcnet.tuning import Space, Tuned, Tuning, published_space, read_space
+from pcnet.graph import Graph
+from pcnet.tuning import Settings, Space, Tuned, Tuning, published_space, read_space
 from pcnet.tuning import tune as run_search
 
 
@@ -56,6 +62,7 @@ def tune(
         typer.Option(metavar="TABLE", help="Splits and stopping of table1, table2 or table3; or a .json file."),
     ] = None,
     protocol: ProtocolOption = None,
+    metric: MetricOption = None,
     method: MethodOption = DEFAULT_METHOD,
     runs: Annotated[
         int | None, typer.Option("--runs", "--splits", help="Splits that a setting is tried on.", show_default="10")
@@ -95,13 +102,14 @@ def tune(
     read: ReadOption = None,
     json_file: JsonOption = None,
 ) -> None:
-    """Search a method's settings and choose by mean validation accuracy.
+    """Search a method's settings and choose by the mean validation score: accuracy, or another metric.
 
-    Trials are trained side by side, on every split or with halving on as many as they deserve. The test score of the
-    chosen setting is computed once, at the end, and the log in the store says so. Everything is kept in the store:
-    the same command continues a search that was interrupted, and started several times at once it shares the work.
-    The result is a preset, for `pcnet train DATASET --preset STORE/best.json`. Of another method than pcnet, a whole
-    table is searched where nothing is published, and the choices are written to METHOD.toml.
+    The defaults are tried too, so that in validation the choice is never worse than they are. Trials are trained side
+    by side, on every split or with halving on as many as they deserve. The test score of the chosen setting, and of
+    the defaults beside it, is computed once, at the end, and the log in the store says so. Everything is kept in the
+    store: the same command continues a search that was interrupted, and started several times at once it shares the
+    work. The result is a preset, for `pcnet train DATASET --preset STORE/best.json`. Of another method than pcnet, a
+    whole table is searched where nothing is published, and the choices are written to METHOD.toml.
     """
     device = chosen_device(device)
     if json_file not in (None, "-"):
@@ -117,8 +125,9 @@ def tune(
         else:
             published = own_experiment(graph, preset, method, protocol)
         count = len(published.seeds) if runs is None else runs
-        experiment = published.with_overrides(assignments or []).with_runs(count, None)
+        experiment = published.with_metric(metric).with_overrides(assignments or []).with_runs(count, None)
         axes = _space(space, method).fixing(assignments or [], experiment.model)
+        of_the_paper = published.preset in preset_names() and published.source
         tuning = Tuning(
             experiment,
             axes,
@@ -128,18 +137,21 @@ def tune(
             batch,
             seed,
             leak,
-            published if published.preset in preset_names() and published.source else None,
+            published if of_the_paper else None,
+            _defaults(graph, experiment, method, assignments or []) if of_the_paper else None,
         )
         experiment.model.build(graph.num_features, graph.num_classes)
         folder = store or Path("runs") / f"tune-{experiment.dataset}-{_name(published, preset)}"
+        words = f"{metric_words(graph, experiment.scored_by, metric)}{device_note(device)}"
         said = {**provenance(device), "device": device}
         try:
-            console.print(headline(graph, tuning), highlight=False)
+            console.print(headline(graph, tuning, words), highlight=False)
             with SearchBar(tuning) as bar:
                 tuned = run_search(graph, tuning, folder, threads=threads, device=device, watcher=bar, provenance=said)
         except KeyboardInterrupt:
             raise Interrupted(f"Interrupted; the same command continues the search in {folder}.") from None
-        show(console, tuned, folder, dataset)
+        where = [word for key in read or [] for word in ("--read", key)] + (["--data", str(data)] if data else [])
+        show(console, tuned, shlex.join(["pcnet", "train", dataset, "--preset", str(folder / "best.json"), *where]))
         for note in (*graph.notes, *tuned.best["notes"]):
             console.print(f"note: {note}", style="dim", highlight=False)
         return tuned
@@ -150,6 +162,8 @@ def tune(
         return
     if preset is not None or protocol is not None:
         raise PcnetError(f"{dataset} has its own splits; leave out --preset and --protocol.")
+    if metric is not None:
+        raise PcnetError(f"{dataset} is scored by accuracy, as in the paper; leave out --metric.")
     if method != DEFAULT_METHOD and assignments:
         raise PcnetError(f"The settings of {method} for a table are written to a file; leave out --set.")
     bests = []
@@ -180,6 +194,13 @@ def _datasets(table: str, method: str) -> list[str]:
         return list(preset_datasets(table))
     published = method_file(method).content.get(table, {})
     return [name for name in table_datasets(table) if name not in published]
+
+
+def _defaults(graph: Graph, experiment: Experiment, method: str, assignments: Sequence[str]) -> Settings:
+    """The method's own defaults: settings of a table are no candidates, where test scores chose them."""
+    plain = graph_experiment(graph, method, experiment.protocol).with_metric(experiment.metric)
+    plain = plain.with_overrides(assignments)
+    return plain.model, plain.training
 
 
 def _space(path: Path | None, method: str) -> Space:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from rich.box import SIMPLE
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from pcnet.graph import Graph
-from pcnet.tuning import Standing, Tuned, Tuning, reading
+from pcnet.tuning import DEFAULTS, Standing, Tuned, Tuning, metric_of, named, reading, reported
 
 #: Trials in the table, and columns of a screen that has room for all their settings.
 TOP, WIDE = 10, 110
@@ -32,6 +32,7 @@ class SearchBar:
         )
         self._epochs = tuning.experiment.training.epochs
         self._runs = tuning.runs
+        self._metric = tuning.experiment.scored_by
         self._progress = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
         self._task = self._progress.add_task(
             "", total=self._epochs * self._runs, runs="0", all=f"{self._runs:,}", best=""
@@ -50,28 +51,33 @@ class SearchBar:
         self._progress.update(self._task, runs=f"{min(done, self._runs):,.0f}")
 
     def known(self, runs: int, best: Standing | None) -> None:
-        words = "" if best is None else f", best validation accuracy {100 * best.accuracy:.2f}"
+        words = (
+            ""
+            if best is None
+            else f", best validation {self._metric.title} {self._metric.text(reported(self._metric, best.gain))}"
+        )
         self._progress.update(self._task, completed=runs * self._epochs, runs=f"{runs:,}", best=words)
 
 
-def headline(graph: Graph, tuning: Tuning) -> str:
+def headline(graph: Graph, tuning: Tuning, words: str) -> str:
+    """What is searched on what; `words` are what is said of the metric and the device."""
     experiment = tuning.experiment
-    words = {"random": "random search", "halving": "successive halving", "grid": "all of a grid"}
-    strategy = words.get(tuning.strategy, f"Optuna's {tuning.sampler} sampler")
+    known = {"random": "random search", "halving": "successive halving", "grid": "all of a grid"}
+    strategy = known.get(tuning.strategy, f"Optuna's {tuning.sampler} sampler")
     return (
-        f"[bold]Tuning {experiment.title}[/bold] on {experiment.dataset} ({graph.num_nodes:,} nodes, "
+        f"[bold]Tuning {experiment.title}[/bold] on {escape(experiment.dataset)} ({graph.num_nodes:,} nodes, "
         f"{graph.num_features:,} features, {graph.num_classes} classes): {experiment.preset}, {experiment.protocol}, "
-        f"{tuning.splits} splits, {tuning.trials:,} trials, {strategy}"
+        f"{tuning.splits} splits, {tuning.trials:,} trials and the defaults, {strategy}, {escape(words)}"
     )
 
 
-def show(console: Console, tuned: Tuned, folder: Path, graph: str) -> None:
-    """The best trials, the choice, its score, and what to do with it."""
+def show(console: Console, tuned: Tuned, train: str) -> None:
+    """The best trials, the choice, its score, and the command that trains it."""
     best = tuned.best
     search = best["search"]
-    chosen = _words(tuned.results.values[search["trial"]])
-    console.print(_trials(tuned, console.width))
-    console.print(f"Trial {search['trial']}: " + ", ".join(f"{name} {value}" for name, value in chosen.items()) + ".")
+    chosen = [f"{name} {value}" for name, value in _words(_values(tuned, search["trial"])).items()]
+    _show_trials(console, tuned)
+    console.print(f"{named(search['trial']).capitalize()}: {', '.join(chosen)}.")
     console.print(_scores(best))
     for sentence in reading(best):
         console.print(sentence, highlight=False)
@@ -81,25 +87,37 @@ def show(console: Console, tuned: Tuned, folder: Path, graph: str) -> None:
     saved = f", {share:.0%} of a search on all splits" if search["runs"] < search["runs_of_random_search"] else ""
     rate = search["runs"] / search["seconds"] if search["seconds"] else 0.0
     console.print(
-        f"{search['runs']:,} runs{saved} in {search['seconds']:.1f} s of training ({rate:.1f} runs a second); "
-        f"`pcnet train {graph} --preset {folder / 'best.json'}` trains the chosen setting.",
+        f"{search['runs']:,} runs{saved} in {search['seconds']:.1f} s of training ({rate:.1f} runs a second).",
         highlight=False,
     )
+    console.print(f"Train the choice, for predictions and a report:\n  {train}", highlight=False, soft_wrap=True)
 
 
-def _trials(tuned: Tuned, width: int) -> Table:
+def _show_trials(console: Console, tuned: Tuned) -> None:
     """The trials that validation ranks first; what stands for several layers only where there is room."""
+    metric = metric_of(tuned.best)
     ranking = tuned.results.ranking(len(tuned.best["seeds"]))
-    words = {standing.trial: _words(tuned.results.values[standing.trial]) for standing in ranking[:TOP]}
-    names = [name for name, value in next(iter(words.values())).items() if "/" not in value or width >= WIDE]
-    title = f"The best {len(words)} of {len(ranking):,} trials, by mean validation accuracy"
-    table = Table(box=SIMPLE, title=title, title_justify="left", padding=(0, 1, 0, 0))
-    for column in ("trial", "accuracy", "loss", *names):
+    words = {standing.trial: _words(_values(tuned, standing.trial)) for standing in ranking[:TOP]}
+    names = [name for name, value in next(iter(words.values())).items() if "/" not in value or console.width >= WIDE]
+    of = f"{len(words)} of {len(ranking):,} trials"
+    if any(each.trial == DEFAULTS for each in ranking):
+        of += ", the defaults among them"
+    console.print(f"The best {of}, by mean validation {metric.title}:")
+    table = Table(box=SIMPLE, padding=(0, 1, 0, 0))
+    # A log loss is that of training already.
+    losses = [] if metric.name == "log_loss" else ["loss"]
+    for column in ("trial", metric.title, *losses, *names):
         table.add_column(column, justify="right", no_wrap=True)
     for standing in ranking[:TOP]:
-        scores = (str(standing.trial), f"{100 * standing.accuracy:.2f}", f"{standing.loss:.4f}")
+        number = "defaults" if standing.trial == DEFAULTS else str(standing.trial)
+        scores = [number, metric.text(reported(metric, standing.gain)), *(f"{standing.loss:.4f}" for _ in losses)]
         table.add_row(*scores, *(words[standing.trial][name] for name in names))
-    return table
+    console.print(table)
+
+
+def _values(tuned: Tuned, trial: int) -> Mapping[str, Any]:
+    """The values of a trial, also where it is the defaults."""
+    return tuned.best["defaults"]["values"] if trial == DEFAULTS else tuned.results.values[trial]
 
 
 def _words(values: Mapping[str, Any]) -> dict[str, str]:
@@ -112,22 +130,28 @@ def _words(values: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _scores(best: Mapping[str, Any]) -> Table:
-    caption = "interval: 95 % bootstrap of the mean over splits; std: between splits"
-    table = Table(
-        box=SIMPLE, title="Accuracy in percent", caption=caption, title_justify="left", caption_justify="left"
-    )
+    metric = metric_of(best)
+    # Of an estimate it is about nodes, which it counts.
+    intervals = "of test scores by their nodes, else" if "nodes" in best["test"] else "of the mean"
+    caption = f"95 % intervals: {intervals} by bootstrap over splits; std: between splits"
+    title = f"{metric.title[0].upper()}{metric.title[1:]}{' in percent' if metric.percent else ', lower is better'}"
+    table = Table(box=SIMPLE, title=title, caption=caption, title_justify="left", caption_justify="left")
     for column in ("", "mean", "interval", "std"):
         table.add_column(column, justify="left" if column == "" else "right", no_wrap=True)
 
     def row(name: str, summary: Mapping[str, Any] | None, style: str | None = None) -> None:
         if summary is not None:
             low, high = summary["ci95"]
-            figures = (f"{summary['mean']:.2f}", f"[{low:.2f}, {high:.2f}]", f"{summary['std']:.2f}")
-            table.add_row(name, *figures, style=style)
+            figures = (summary["mean"], low, high, summary["std"])
+            mean, low, high, std = map(metric.text, figures)
+            table.add_row(name, mean, f"[{low}, {high}]", std, style=style)
 
     row("test, chosen by validation", best["test"])
     row("validation", best["val"])
-    published = best["published"] or {}
+    published, defaults = best["published"] or {}, best.get("defaults") or {}
+    if defaults.get("trial") != best["search"]["trial"]:
+        row("test, defaults", defaults.get("test"))
+        row("validation, defaults", defaults.get("val"))
     row("test, published settings", published.get("test"), "dim")
     row("test, chosen by test scores", best.get("leak", {}).get("test_selected"), "dim")
     for name, key in (("paper", "paper"), ("authors' code, rerun", "rerun")):
@@ -140,6 +164,6 @@ def _scores(best: Mapping[str, Any]) -> Table:
 def _leak(best: Mapping[str, Any]) -> str:
     leak = best["leak"]
     return (
-        f"Choosing by test scores instead (trial {leak['test_selected']['trial']} of {leak['trials']:,}) would have "
+        f"Choosing by test scores instead ({named(leak['test_selected']['trial'])} of {leak['trials']:,}) would have "
         f"reported {leak['test_selected']['mean']:.2f}, {leak['gap']:.2f} points more than choosing by validation."
     )

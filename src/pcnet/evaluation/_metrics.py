@@ -44,6 +44,10 @@ class Metric:
         """The same as reports have it: in percent where it is a share."""
         return 100.0 * self.share(logits, labels) if self.percent else self.share(logits, labels)
 
+    def text(self, value: float) -> str:
+        """A value as reports have it, in letters: 82.10, or 0.4321 where it is no share."""
+        return f"{value:.{2 if self.percent else 4}f}".replace("-", "−")
+
 
 def _accuracy(logits: Tensor, labels: Tensor, counted: Tensor) -> Tensor:
     """#{argmax = label} / n."""

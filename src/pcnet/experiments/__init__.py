@@ -1,6 +1,7 @@
 """The paper's experiments as data, and the runner that turns them into results."""
 
 from pcnet.experiments._as_published import AS_PUBLISHED, AsPublished
+from pcnet.experiments._difference import Basis, difference_interval
 from pcnet.experiments._estimate import Estimate, Pooled
 from pcnet.experiments._methods import MethodFile, method_file, method_files
 from pcnet.experiments._overrides import override
@@ -30,6 +31,7 @@ from pcnet.experiments._published import (
     published_statistics,
 )
 from pcnet.experiments._runner import MEMBERS, VAL_SHARE, Result, run_experiment, splits_of, targets_of_all
+from pcnet.experiments._scorable import check_scorable
 
 __all__ = [
     "AS_PUBLISHED",
@@ -37,6 +39,7 @@ __all__ = [
     "MEMBERS",
     "VAL_SHARE",
     "AsPublished",
+    "Basis",
     "Estimate",
     "Experiment",
     "Figure",
@@ -45,8 +48,10 @@ __all__ = [
     "Published",
     "Result",
     "Statistics",
+    "check_scorable",
     "default_experiment",
     "default_settings",
+    "difference_interval",
     "file_experiment",
     "graph_experiment",
     "method_file",

@@ -93,7 +93,8 @@ class Experiment:
 
     def unpublished(self) -> Experiment:
         """The experiment with settings of one's own: no published figure is about it."""
-        return replace(self, preset=f"{self.preset}, changed", paper=None, rerun=None)
+        preset = self.preset if self.preset.endswith(", changed") else f"{self.preset}, changed"
+        return replace(self, preset=preset, paper=None, rerun=None)
 
     def with_overrides(self, assignments: Sequence[str]) -> Experiment:
         """The experiment with `key=value` assignments applied; published figures are then no longer comparable."""

@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, replace
 from typing import Any
 
 from pcnet.errors import PcnetError
-from pcnet.evaluation import summarise
+from pcnet.evaluation import Summary, summarise
 from pcnet.experiments import Experiment
-from pcnet.tuning._results import Results
-from pcnet.tuning._space import published_space, settings_of, value_of
+from pcnet.tuning._results import Results, reported
+from pcnet.tuning._space import published_space, value_of
 from pcnet.tuning._tuning import Tuning
 
 
 def choose(tuning: Tuning, results: Results) -> tuple[Experiment, dict[str, Any]]:
-    """The trial with the highest mean validation accuracy, as an experiment and as a preset that says where from."""
+    """The trial with the best mean validation score, as an experiment and as a preset that says where from."""
     standing = results.ranking(tuning.splits)[0]
-    if standing.accuracy == 0:
-        raise PcnetError("Every trial diverged or got nothing right; lower the learning rates in the search space.")
+    if not math.isfinite(standing.loss):
+        raise PcnetError("Every trial diverged; lower the learning rates in the search space.")
     trial = standing.trial
-    model, training = settings_of(results.values[trial], tuning.base)
-    chosen = replace(tuning.experiment, preset="tuned", model=model, training=training, paper=None, rerun=None)
-    scores = [results.scores[trial][split] for split in range(tuning.splits)]
-    published = tuning.published
+    chosen = experiment_of(tuning, results, trial)
+    published, defaults = tuning.published, tuning.defaults_trial
     return chosen, {
         "dataset": chosen.dataset,
-        "method": model.method,
+        "method": chosen.model.method,
         "preset": tuning.experiment.preset,
         "protocol": chosen.protocol,
+        "metric": chosen.metric,
         "seeds": list(chosen.seeds),
-        "model": asdict(model),
-        "training": asdict(training),
+        "model": asdict(chosen.model),
+        "training": asdict(chosen.training),
         "search": {
             "trial": trial,
             "trials": tuning.trials,
@@ -40,17 +40,38 @@ def choose(tuning: Tuning, results: Results) -> tuple[Experiment, dict[str, Any]
             "seed": tuning.seed,
             "space": tuning.space.described,
             "runs": results.runs,
-            "runs_of_random_search": tuning.trials * tuning.splits,
+            "runs_of_random_search": tuning.candidates * tuning.splits,
             "seconds": results.seconds,
         },
-        "val": summarise([100 * score.accuracy for score in scores]).as_dict(),
-        "epochs": [score.epochs for score in scores],
+        "val": _validation(tuning, results, trial),
+        "epochs": [results.scores[trial][split].epochs for split in range(tuning.splits)],
+        "defaults": {
+            "trial": defaults,
+            "values": tuning.default_values,
+            "val": _validation(tuning, results, defaults),
+        },
         "published": None if published is None else {"paper": published.paper, "rerun": published.rerun},
         "notes": [
             *_as_published(tuning),
-            *model.remarks(),
+            *chosen.model.remarks(),
         ],
     }
+
+
+def experiment_of(tuning: Tuning, results: Results, trial: int) -> Experiment:
+    """A trial on all splits of the search."""
+    model, training = tuning.settings(trial, results.values[trial])
+    return replace(tuning.experiment, preset="tuned", model=model, training=training, paper=None, rerun=None)
+
+
+def _validation(tuning: Tuning, results: Results, trial: int) -> dict[str, Any] | None:
+    """Its validation scores as reports have them; None where it diverged."""
+    metric = tuning.experiment.scored_by
+    gains = [results.scores[trial][split].gain for split in range(tuning.splits)]
+    if not all(map(math.isfinite, gains)):
+        return None
+    found: Summary = summarise([reported(metric, gain) for gain in gains])
+    return found.as_dict()
 
 
 def _as_published(tuning: Tuning) -> list[str]:

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from pcnet.data import Split
 from pcnet.errors import PcnetError
-from pcnet.evaluation import Summary, summarise
+from pcnet.evaluation import Metric, Summary, summarise
 from pcnet.tuning._journal import Journal
 from pcnet.tuning._store import Store
 
@@ -19,7 +19,7 @@ FILE = "test-scores.jsonl"
 
 
 class TestScores:
-    """The test accuracy of every run, in a file that the search does not open.
+    """The test score of every run, in a file that the search does not open.
 
     As the search's observer it is shown logits and gives nothing back: with it or without it, the search takes the
     same steps and makes the same choice.
@@ -27,15 +27,15 @@ class TestScores:
 
     __test__ = False  # To pytest, this name looks like a test.
 
-    def __init__(self, splits: Sequence[Split], store: Store) -> None:
+    def __init__(self, splits: Sequence[Split], metric: Metric, store: Store) -> None:
+        self._metric = metric
         self._tests = [(split.test, split.labels[split.test]) for split in splits]
         self._store, self._journal = store, Journal(store.folder / FILE)
         self._seen: list[dict[str, Any]] = []
 
     def see(self, trial: int, split: int, logits: Tensor) -> None:
         nodes, labels = self._tests[split]
-        right = int((logits[nodes].argmax(dim=1) == labels).sum())
-        self._seen.append({"trial": trial, "split": split, "accuracy": 100 * right / len(nodes)})
+        self._seen.append({"trial": trial, "split": split, "score": self._metric.score(logits[nodes], labels)})
 
     def commit(self) -> None:
         with self._store.lock:
@@ -46,7 +46,8 @@ class TestScores:
         """Of the trials that were trained on all splits. Of two lines about the same run the first counts."""
         scores: dict[int, dict[int, float]] = defaultdict(dict)
         for line in self._journal.refresh():
-            scores[line["trial"]].setdefault(line["split"], line["accuracy"])
+            # Files from before there were other metrics call it accuracy.
+            scores[line["trial"]].setdefault(line["split"], line["score"] if "score" in line else line["accuracy"])
         every = range(len(self._tests))
         return {
             trial: summarise([of_split[split] for split in every])
@@ -59,10 +60,11 @@ class TestScores:
         summaries = self.summaries()
         if chosen not in summaries:
             raise PcnetError(f"{self._journal.path} does not hold the chosen trial {chosen}; search again with --leak.")
-        best = min(summaries, key=lambda trial: (-math.fsum(summaries[trial].per_run), trial))
+        sign = self._metric.sign
+        best = min(summaries, key=lambda trial: (-sign * math.fsum(summaries[trial].per_run), trial))
         return {
             "trials": len(summaries),
             "validation_selected": {"trial": chosen, **summaries[chosen].as_dict()},
             "test_selected": {"trial": best, **summaries[best].as_dict()},
-            "gap": summaries[best].mean - summaries[chosen].mean,
+            "gap": sign * (summaries[best].mean - summaries[chosen].mean),
         }

@@ -36,7 +36,7 @@ def check_installed() -> None:
 
 @dataclass(frozen=True)
 class OptunaSearch:
-    """Trials are asked for in rounds of `batch`, trained side by side on every split, and told their mean accuracy.
+    """Trials are asked for in rounds of `batch`, trained side by side on every split, and told their mean gain.
 
     Optuna's own journal, `optuna.journal`, is the memory of its sampler; scores are in the store's, as ever. Only who
     holds the store's lock touches it. A sampler starts anew for each trial with a seed of its own, so a search that was
@@ -50,6 +50,8 @@ class OptunaSearch:
     batch: int
     sampler: str
     folder: Path
+    #: What is told of a trial that diverged, and of one that is even worse.
+    worst: float = 0.0
 
     @property
     def runs(self) -> int:
@@ -87,7 +89,7 @@ class OptunaSearch:
             asked = self._asked()
             for number in asked:
                 if results.knows(number, every):
-                    self._tell(number, results.standing(number, every).accuracy)
+                    self._tell(number, results.standing(number, every).gain)
             unknown = {number: values for number, values in asked.items() if not results.knows(number, every)}
             # A round is always asked for as a whole; the next one when nothing of it is free.
             if len(asked) < self.trials and (not {*unknown} - {*held} or len(asked) % self.batch):
@@ -116,8 +118,8 @@ class OptunaSearch:
             asked[trial.number] = {name: _value(axis, trial.params[name]) for name, axis in axes.items()}
         return asked
 
-    def _tell(self, number: int, accuracy: float) -> None:
-        self._study.tell(number, accuracy, skip_if_finished=True)
+    def _tell(self, number: int, gain: float) -> None:
+        self._study.tell(number, max(gain, self.worst), skip_if_finished=True)
 
     def _sampler(self, count: int) -> optuna.samplers.BaseSampler:
         from optuna import samplers

@@ -8,39 +8,48 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pcnet.training import Outcome
+from pcnet.evaluation import Metric
+from pcnet.training import Outcome, Targets
 from pcnet.tuning._space import Values
 
 
 @dataclass(frozen=True)
 class Score:
-    """A run on validation nodes at its best epoch: accuracy in [0, 1], loss, and epochs trained."""
+    """A run on validation nodes at its best epoch: gain, loss, and epochs trained.
 
-    accuracy: float
+    The gain is the metric as a share, with a minus where lower is better: more of it always is.
+    """
+
+    gain: float
     loss: float
     epochs: int
 
     @staticmethod
-    def of(outcome: Outcome) -> Score:
+    def of(outcome: Outcome, targets: Targets, metric: Metric) -> Score:
         """A run that diverged scores worst; a search has other trials."""
         if outcome.diverged:
-            return Score(0.0, math.inf, outcome.epochs)
-        best = outcome.best_epoch
-        return Score(float(outcome.val_score[best]), float(outcome.val_loss[best]), outcome.epochs)
+            return Score(-math.inf, math.inf, outcome.epochs)
+        gain = metric.sign * metric.share(outcome.logits[targets.val], targets.val_labels)
+        return Score(gain, float(outcome.val_loss[outcome.best_epoch]), outcome.epochs)
+
+
+def reported(metric: Metric, gain: float) -> float:
+    """A gain as reports have the metric: in percent where it is a share, without the sign."""
+    return metric.sign * (100 if metric.percent else 1) * gain
 
 
 @dataclass(frozen=True)
 class Standing:
-    """A trial among others: means over its splits, the accuracy 0 if it diverged on one of them."""
+    """A trial among others: means over its splits, infinitely bad if it diverged on one of them."""
 
     trial: int
-    accuracy: float
+    gain: float
     loss: float
 
     @property
     def order(self) -> tuple[float, float, int]:
-        """Higher accuracy first, then lower loss, then the lower number."""
-        return -self.accuracy, self.loss, self.trial
+        """Higher gain first, then lower loss, then the lower number."""
+        return -self.gain, self.loss, self.trial
 
 
 @dataclass
@@ -59,9 +68,10 @@ class Results:
         trial = entry["trial"]
         self.values[trial] = entry["values"]
         self.seconds += entry["seconds"]
-        rows = zip(entry["splits"], entry["accuracy"], entry["loss"], entry["epochs"], strict=True)
-        for split, accuracy, loss, epochs in rows:
-            score = Score(accuracy, math.inf if loss is None else loss, epochs)
+        # Journals from before there were other metrics call it accuracy.
+        gains = entry["gain"] if "gain" in entry else entry["accuracy"]
+        for split, gain, loss, epochs in zip(entry["splits"], gains, entry["loss"], entry["epochs"], strict=True):
+            score = Score(-math.inf, math.inf, epochs) if loss is None else Score(gain, loss, epochs)
             self.scores[trial].setdefault(split, score)
 
     @property
@@ -75,10 +85,8 @@ class Results:
     def standing(self, trial: int, splits: Sequence[int]) -> Standing:
         scores = [self.scores[trial][split] for split in splits]
         # Exact sums: trials with the same scores on other splits are a tie, whatever the order of adding.
-        accuracy, loss = (
-            math.fsum(each) / len(splits) for each in ([s.accuracy for s in scores], [s.loss for s in scores])
-        )
-        return Standing(trial, accuracy if math.isfinite(loss) else 0.0, loss)
+        gain, loss = (math.fsum(each) / len(splits) for each in ([s.gain for s in scores], [s.loss for s in scores]))
+        return Standing(trial, gain, loss)
 
     def ranking(self, splits: int) -> list[Standing]:
         """Trials that were trained on all of so many splits, the best first."""
@@ -90,11 +98,11 @@ class Results:
 
 
 def entry_of(trial: int, values: Values, scores: Mapping[int, Score], seconds: float) -> dict[str, Any]:
-    """A line for the journal; the loss of a run that diverged is null there."""
+    """A line for the journal; gain and loss of a run that diverged are null there."""
     return {
         "trial": trial,
         "splits": list(scores),
-        "accuracy": [score.accuracy for score in scores.values()],
+        "gain": [score.gain if math.isfinite(score.loss) else None for score in scores.values()],
         "loss": [score.loss if math.isfinite(score.loss) else None for score in scores.values()],
         "epochs": [score.epochs for score in scores.values()],
         "values": values,

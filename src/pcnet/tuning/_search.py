@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections import defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -14,10 +14,11 @@ import torch
 from torch import Tensor
 
 from pcnet.errors import PcnetWarning
+from pcnet.evaluation import Metric
 from pcnet.graph import Graph
 from pcnet.training import Outcome, Run, Targets, available_threads, largest_block, train
 from pcnet.tuning._results import Results, Score, Standing, entry_of
-from pcnet.tuning._space import Settings, settings_of
+from pcnet.tuning._space import Settings, Values
 from pcnet.tuning._store import Store
 from pcnet.tuning._strategies import Job, Strategy
 
@@ -52,7 +53,9 @@ class Search:
     graph: Graph
     targets: Sequence[Targets]
     seeds: Sequence[int]
-    base: Settings
+    #: The settings of a trial with these values.
+    settings_of: Callable[[int, Values], Settings]
+    metric: Metric
     strategy: Strategy
     store: Store
     threads: int | None = None
@@ -89,7 +92,7 @@ class Search:
 
     def settings(self, job: Job) -> Settings:
         if job.trial not in self._settings:
-            self._settings[job.trial] = settings_of(job.values, self.base)
+            self._settings[job.trial] = self.settings_of(job.trial, job.values)
         return self._settings[job.trial]
 
     def _chunk(self, jobs: Sequence[Job]) -> list[Job]:
@@ -125,7 +128,7 @@ class Search:
         def collect(index: int, outcome: Outcome) -> Score:
             if self.observer is not None:
                 self.observer.see(*places[index], outcome.logits)
-            return Score.of(outcome)
+            return Score.of(outcome, runs[index].targets, self.metric)
 
         start = time.perf_counter()
         scores = train(

@@ -180,7 +180,7 @@ def value_of(name: str, settings: Settings) -> Any:
     """The value that settings have on an axis."""
     field, _, group = name.partition(".")
     found = next(getattr(part, field) for part in settings if hasattr(part, field))
-    return found.get(group or ALL) if field in GROUPED else found
+    return found.get(group or ALL, found.get(ALL)) if field in GROUPED else found
 
 
 def _absent(model: ModelSettings) -> set[str]:

@@ -10,6 +10,8 @@ from typing import Protocol
 from pcnet.tuning._results import Results
 from pcnet.tuning._space import Space, Values
 
+#: The number of a trial with the defaults; those that a strategy draws are numbered from 0.
+DEFAULTS = -1
 #: Halving keeps one of so many trials, and goes on with so many times the splits.
 FACTOR = 3
 
@@ -106,3 +108,20 @@ class Halving(RandomSearch):
                 return jobs
             before = splits
         return []
+
+
+@dataclass(frozen=True)
+class WithDefaults:
+    """What another strategy tries, and before it the defaults on every split: the choice is never worse than they."""
+
+    strategy: Strategy
+    splits: int
+
+    @property
+    def runs(self) -> int:
+        return self.strategy.runs + self.splits
+
+    def jobs(self, results: Results, held: Collection[int]) -> list[Job]:
+        every = tuple(range(self.splits))
+        defaults = [] if results.knows(DEFAULTS, every) else [Job(DEFAULTS, {}, every)]
+        return defaults + self.strategy.jobs(results, held)

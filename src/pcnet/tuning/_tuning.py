@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
-
-from torch import Tensor
 
 from pcnet._checks import whole_number
 from pcnet.data import Split
 from pcnet.errors import PcnetError, close_match
 from pcnet.experiments import Experiment
-from pcnet.graph import CSR, Graph
+from pcnet.graph import Graph
 from pcnet.nn import PCNetSettings
 from pcnet.training import Targets, TrainingSettings
+from pcnet.tuning._hash import graph_hash, tensor_hash
 from pcnet.tuning._optuna import SAMPLERS, OptunaSearch, check_installed
-from pcnet.tuning._space import Settings, Space
-from pcnet.tuning._strategies import GridSearch, Halving, RandomSearch, Strategy
+from pcnet.tuning._space import Settings, Space, Values, settings_of, value_of
+from pcnet.tuning._strategies import DEFAULTS, GridSearch, Halving, RandomSearch, Strategy, WithDefaults
 
 STRATEGIES = ("random", "halving", "grid", "optuna")
 #: Points of a grid that are tried at most.
 LARGEST_GRID = 10_000
+#: A log loss of 10 is as bad as diverging; so is a share of 0.
+WORST_LOSS = 10.0
 #: Of the folder's files.
 FORMAT = 1
 
@@ -32,8 +33,9 @@ FORMAT = 1
 class Tuning:
     """What is searched, by which strategy, and from what it starts.
 
-    `experiment` gives the splits and every setting that the space leaves open. With `leak`, test scores of all trials
-    are kept apart; `published`, where there is such an experiment, then is scored beside the chosen trial.
+    `experiment` gives the splits, the metric and every setting that the space leaves open. The settings that one would
+    have without a search are always tried too: `defaults`, or those of `experiment`. With `leak`, test scores of all
+    trials are kept apart; `published`, where there is such an experiment, then is scored beside the chosen trial.
     """
 
     experiment: Experiment
@@ -46,6 +48,7 @@ class Tuning:
     seed: int = 0
     leak: bool = False
     published: Experiment | None = None
+    defaults: Settings | None = None
 
     def __post_init__(self) -> None:
         whole_number("--trials", self.trials, least=1)
@@ -74,6 +77,31 @@ class Tuning:
         """What the space leaves open."""
         return self.experiment.model, self.experiment.training
 
+    def settings(self, trial: int, values: Values) -> Settings:
+        """The settings of a trial."""
+        return settings_of({}, self.defaults or self.base) if trial == DEFAULTS else settings_of(values, self.base)
+
+    @cached_property
+    def defaults_trial(self) -> int:
+        """The trial that has the defaults: a point of the grid, where they are one."""
+        defaults = self.settings(DEFAULTS, {})
+        if self.strategy == "grid":
+            for trial, values in enumerate(self.space.points()):
+                if self.settings(trial, values) == defaults:
+                    return trial
+        return DEFAULTS
+
+    @property
+    def default_values(self) -> Values:
+        """What the defaults are on the axes of the space."""
+        defaults = self.settings(DEFAULTS, {})
+        return {name: value_of(name, defaults) for name in self.space.axes}
+
+    @property
+    def candidates(self) -> int:
+        """Trials, and the defaults where they are none of them."""
+        return self.trials + (self.defaults_trial == DEFAULTS)
+
     @property
     def splits(self) -> int:
         return len(self.experiment.seeds)
@@ -81,10 +109,14 @@ class Tuning:
     def strategy_in(self, folder: Path) -> Strategy:
         """The strategy, at work in the folder of a store."""
         drawn = (self.space, self.seed, self.trials, self.splits)
-        if self.strategy == "optuna":
-            return OptunaSearch(*drawn, self.batch, str(self.sampler), folder)
         kinds: dict[str, type[RandomSearch]] = {"random": RandomSearch, "halving": Halving, "grid": GridSearch}
-        return kinds[self.strategy](*drawn)
+        strategy: Strategy
+        if self.strategy == "optuna":
+            worst = 0.0 if self.experiment.scored_by.sign > 0 else -WORST_LOSS
+            strategy = OptunaSearch(*drawn, self.batch, str(self.sampler), folder, worst)
+        else:
+            strategy = kinds[self.strategy](*drawn)
+        return WithDefaults(strategy, self.splits) if self.defaults_trial == DEFAULTS else strategy
 
     @property
     def runs(self) -> int:
@@ -93,20 +125,21 @@ class Tuning:
 
     def manifest(self, graph: Graph, splits: Sequence[Split], targets: Sequence[Targets]) -> dict[str, Any]:
         """What two searches must have in common to be one. The labels in it are those that training may know."""
-        model, training = self.base
-        x = (graph.x.crow, graph.x.col, graph.x.values) if isinstance(graph.x, CSR) else (graph.x,)
-        weight = () if graph.edge_weight is None else (graph.edge_weight,)
+        model = self.base[0]
+        known = [t for own in targets for t in (own.train, own.train_labels, own.val, own.val_labels)]
         return {
             "format": FORMAT,
             "dataset": self.experiment.dataset,
             "method": model.method,
+            "metric": self.experiment.metric,
+            "defaults": _described(self.settings(DEFAULTS, {})),
             "protocol": self.experiment.protocol,
             "seeds": list(self.experiment.seeds),
             "splits": [split.hash for split in splits],
-            "labels": _hash(*(t for own in targets for t in (own.train, own.train_labels, own.val, own.val_labels))),
-            "graph": _hash(graph.edge_index, *weight, *x),
+            "labels": tensor_hash(*known),
+            "graph": graph_hash(graph),
             "space": self.space.described,
-            "base": {"model": asdict(model), "training": asdict(training)},
+            "base": _described(self.base),
             "strategy": self.strategy,
             **({"sampler": self.sampler, "batch": self.batch} if self.strategy == "optuna" else {}),
             "trials": self.trials,
@@ -116,10 +149,16 @@ class Tuning:
 
     def unsaid(self) -> dict[str, Any]:
         """What a manifest of an older version means where it does not mention a setting that is known now."""
-        model = self.base[0]
-        defaults = {"model": asdict(type(model)()), "training": asdict(TrainingSettings())}
-        # Rates are one setting each: those of a group that is not mentioned are none.
-        return {"method": PCNetSettings.method, "base": {part: _plain(own) for part, own in defaults.items()}}
+        model, training = self.base
+        first = {"model": asdict(type(model)()), "training": asdict(TrainingSettings())}
+        return {
+            "method": PCNetSettings.method,
+            # It was what training scored after every epoch.
+            "metric": training.val_metric.name,
+            "defaults": _described(self.settings(DEFAULTS, {})),
+            # Rates are one setting each: those of a group that is not mentioned are none.
+            "base": {part: _plain(own) for part, own in first.items()},
+        }
 
 
 def _check_known(what: str, name: str, known: Sequence[str]) -> None:
@@ -127,13 +166,10 @@ def _check_known(what: str, name: str, known: Sequence[str]) -> None:
         raise PcnetError(f"There is no {what} '{name}'; choose from {', '.join(known)}.{close_match(name, known)}")
 
 
+def _described(settings: Settings) -> dict[str, Any]:
+    model, training = settings
+    return {"model": asdict(model), "training": asdict(training)}
+
+
 def _plain(settings: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in settings.items() if not isinstance(value, dict)}
-
-
-def _hash(*tensors: Tensor) -> str:
-    digest = hashlib.sha256()
-    for tensor in tensors:
-        digest.update(f"{tensor.dtype} {tuple(tensor.shape)}".encode())
-        digest.update(tensor.detach().cpu().contiguous().numpy().tobytes())
-    return digest.hexdigest()[:16]
