@@ -128,5 +128,5 @@ def test_refusals(pcnet: Callable, place: Path, people: Path, written: Callable)
 def test_tune_and_train_on_it(pcnet: Callable, place: Path, people: Path):
     quick = ("--trials", "2", "--runs", "2", "--set", "epochs=5", "--set", "hidden=8", "--store", "search")
     code, out, _ = pcnet("tune", "people", *quick)
-    assert (code, "`pcnet train people --preset search/best.json` trains" in " ".join(out.split())) == (0, True)
+    assert (code, "pcnet train people --preset search/best.json" in out) == (0, True)
     assert pcnet("train", "people", "--preset", "search/best.json", "--out", "run").code == 0

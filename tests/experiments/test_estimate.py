@@ -121,6 +121,6 @@ def test_a_metric_that_cannot_be_had(hidden):
     graph, _ = hidden
     lonely = replace(graph, y=torch.where(graph.y == 0, 0, -1))
     lonely.y[:8] = 1
-    with pytest.raises(ValueError, match=r"all of one class, so ROC-AUC says nothing"):
+    with pytest.raises(ValueError, match=r"all of one class, where ROC-AUC says nothing"):
         run_experiment(lonely, replace(QUICK.with_metric("roc_auc"), protocol="random-60-20-20"))
     assert make_split(lonely, "stratified-60-20-20", 0).sizes[2] > 0

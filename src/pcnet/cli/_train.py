@@ -11,6 +11,7 @@ from rich.console import Console
 from pcnet._files import check_target
 from pcnet._machine import chosen_device
 from pcnet.cli._graph_argument import GraphArgument, ReadOption, graph_at, names_dataset, own_experiment
+from pcnet.cli._metric import metric_words
 from pcnet.cli._options import (
     DataOption,
     DeviceOption,
@@ -24,7 +25,7 @@ from pcnet.cli._options import (
 )
 from pcnet.cli._progress import training_bar
 from pcnet.cli._run_folder import RunFolder
-from pcnet.cli._train_report import headline, metric_note, show_scores
+from pcnet.cli._train_report import headline, show_scores
 from pcnet.cli._versions import provenance
 from pcnet.errors import PcnetError
 from pcnet.experiments import DEFAULT_METHOD, MEMBERS, Result, named_experiment, run_experiment
@@ -100,7 +101,8 @@ def train(
     members = MEMBERS if (predictor if predictor is not None else not experiment.of_a_table) else 0
     console.print(headline(graph, experiment, device), highlight=False, markup=False, style="bold")
     if experiment.metric != "accuracy" and metric is None:
-        console.print(metric_note(graph, experiment), highlight=False, markup=False)
+        words = metric_words(graph, experiment.scored_by, metric)
+        console.print(f"Scored by {words}; --metric accuracy changes that.", highlight=False, markup=False)
     try:
         with training_bar(experiment, members) as bar:
             result = run_experiment(

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 
 from pcnet._machine import device_note
-from pcnet.evaluation import METRICS, Summary
+from pcnet.evaluation import METRICS, Metric, Summary
 from pcnet.experiments import Estimate, Experiment, Result
 from pcnet.graph import Graph
 
@@ -21,17 +21,6 @@ def headline(graph: Graph, experiment: Experiment, device: str) -> str:
         f"{experiment.title} on {experiment.dataset} ({graph.num_nodes:,} nodes, {graph.num_features:,} features, "
         f"{graph.num_classes} classes): {experiment.preset}, {experiment.protocol}, {len(experiment.seeds)} runs"
         f"{device_note(device)}"
-    )
-
-
-def metric_note(graph: Graph, experiment: Experiment) -> str:
-    """Why a metric was chosen that nobody asked for."""
-    labels = graph.y[graph.y >= 0]
-    counts = labels.bincount()
-    largest = int(counts.argmax())
-    return (
-        f"Scored by {experiment.scored_by.title}, because '{graph.class_names[largest]}' has "
-        f"{100 * int(counts[largest]) / len(labels):.0f} % of the labels; --metric accuracy changes that."
     )
 
 
@@ -50,29 +39,28 @@ def _show_estimate(console: Console, result: Result, estimate: Estimate) -> None
     for column in ("", "score", "95 % interval"):
         table.add_column(column, justify="left" if column == "" else "right", no_wrap=True)
     for name in _shown(result):
-        figures = result.test[name]
-        table.add_row(
-            METRICS[name].title, *_figures(figures)[:2], style="bold" if name == result.experiment.metric else None
-        )
+        style = "bold" if name == result.experiment.metric else None
+        table.add_row(METRICS[name].title, *_figures(METRICS[name], result.test[name])[:2], style=style)
     console.print(table)
     metric, runs = result.experiment.scored_by, len(result.outcomes)
-    single = f"{sum(estimate.per_run) / runs:.2f}"
-    spread = f" ± {estimate.std:.2f} (std)" if runs > 1 else ""
+    single = metric.text(sum(estimate.per_run) / runs)
+    spread = f" ± {metric.text(estimate.std)} (std)" if runs > 1 else ""
+    val = metric.text(result.val[metric.name].mean)
     console.print(
         f"Measured on {estimate.nodes:,} labelled nodes, each predicted by the runs that did not know its label"
-        f"{_gain(estimate)}. "
-        f"Single runs: {metric.title} {single}{spread} on test nodes, {result.val[metric.name].mean:.2f} on validation "
+        f"{_gain(metric, estimate)}. Single runs: {metric.title} {single}{spread} on test nodes, {val} on validation "
         "nodes, which chose the epochs.",
         highlight=False,
     )
 
 
-def _gain(estimate: Estimate) -> str:
+def _gain(metric: Metric, estimate: Estimate) -> str:
     if not estimate.gain:
         return ""
+    measured, more = metric.text(estimate.measured), metric.text(abs(estimate.gain))
     return (
-        f": {estimate.measured:.2f}, and {abs(estimate.gain):.2f} {'more' if estimate.gain > 0 else 'less'} for models "
-        "that know every label, by what they gain on validation nodes"
+        f": {measured}, and {more} {'more' if estimate.gain > 0 else 'less'} for models that know every label, by what "
+        "they gain on validation nodes"
     )
 
 
@@ -85,13 +73,13 @@ def _of_runs(result: Result) -> Table:
     table = Table(box=SIMPLE, title=title, caption=caption, title_justify="left", caption_justify="left")
     for column in ("", "mean", "interval", "±", "std"):
         table.add_column(column, justify="left" if column == "" else "right", no_wrap=True)
-    table.add_row("test", *_figures(result.headline))
+    table.add_row("test", *_figures(metric, result.headline))
     for name, figure in (("paper", experiment.paper), ("authors' code, rerun", experiment.rerun)):
         if figure is not None:
             table.add_row(name, f"{figure[0]:.2f}", "", f"{figure[1]:.2f}", "", style="dim")
-    table.add_row("validation", *_figures(result.val[experiment.metric]))
+    table.add_row("validation", *_figures(metric, result.val[experiment.metric]))
     for name in _shown(result)[1:]:
-        table.add_row(f"test {METRICS[name].title}", *_figures(result.test[name]))
+        table.add_row(f"test {METRICS[name].title}", *_figures(METRICS[name], result.test[name]))
     return table
 
 
@@ -102,6 +90,6 @@ def _shown(result: Result) -> list[str]:
     return list(dict.fromkeys([result.experiment.metric, *beside]))
 
 
-def _figures(summary: Summary) -> tuple[str, str, str, str]:
-    low, high = summary.ci95
-    return f"{summary.mean:.2f}", f"[{low:.2f}, {high:.2f}]", f"{summary.half_width:.2f}", f"{summary.std:.2f}"
+def _figures(metric: Metric, summary: Summary) -> tuple[str, str, str, str]:
+    mean, low, high, half, std = map(metric.text, (summary.mean, *summary.ci95, summary.half_width, summary.std))
+    return mean, f"[{low}, {high}]", half, std

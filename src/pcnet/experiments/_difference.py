@@ -9,6 +9,7 @@ import numpy as np
 
 from pcnet.data import Split
 from pcnet.evaluation import LEVEL, Summary, joined_interval, resampled_half_width
+from pcnet.experiments._estimate import Estimate
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class Basis:
     @staticmethod
     def of(score: Summary) -> Basis:
         """An estimate says which nodes it is about, a mean over runs does not."""
-        return Basis(getattr(score, "nodes", 0), getattr(score, "unlabelled", 0))
+        return Basis(score.nodes, score.unlabelled) if isinstance(score, Estimate) else Basis()
 
     @property
     def tested_part(self) -> float:

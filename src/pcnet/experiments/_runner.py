@@ -16,6 +16,7 @@ from pcnet.evaluation import Metric, Summary, scores, summarise
 from pcnet.experiments._as_published import AsPublished, EpochsInQuestion
 from pcnet.experiments._estimate import Estimate, Pooled, estimates, gain_of_members
 from pcnet.experiments._presets import Experiment
+from pcnet.experiments._scorable import check_scorable
 from pcnet.graph import Graph, require_labels
 from pcnet.training import Outcome, Reporter, Run, Targets, clear_checkpoint, train
 
@@ -85,6 +86,7 @@ def run_experiment(
     """
     require_labels(graph)
     splits = splits_of(graph, experiment)
+    check_scorable(experiment.scored_by, splits)
     runs, final = _runs(experiment, splits), _members(graph, experiment, members)
     asked = None if as_published is None else EpochsInQuestion(as_published.epoch, len(runs))
     start = time.perf_counter()
@@ -109,9 +111,6 @@ def run_experiment(
             )
     logits = [outcome.logits for outcome in outcomes] if asked is None else asked.chosen_by_test(splits)
     test, val = (_summaries(logits, splits, part) for part in ("test", "val"))
-    if experiment.metric not in test:
-        title = experiment.scored_by.title
-        raise PcnetError(f"The test nodes of a split are all of one class, so {title} says nothing; label more nodes.")
     kept = tuple(zip(final, trained[len(runs) :], strict=True))
     if not experiment.follows_paper:
         test = dict(_estimates(graph, Pooled.of(splits, logits), test, val, kept))
