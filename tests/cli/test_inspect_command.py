@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import shlex
+from dataclasses import replace
 
 import pytest
+import torch
 
 from pcnet import csbm
-from pcnet.cli._inspect_page import bar, sparkline
+from pcnet.cli._inspect_page import bar, command_lines, sparkline
 from pcnet.data import write_graph
+from pcnet.inspection import _candidates
 
 KEYS = {"nodes", "edges", "self_loops", "isolated", "components", "classes", "labelled", "homophily", "probe", "advice"}
 MEASURES = {"edge", "node", "class_insensitive", "adjusted", "label_informativeness"}
@@ -37,6 +41,13 @@ def test_measures_of_citeseer(pcnet, written):
         assert words in out
 
 
+@pytest.fixture
+def basic(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The methods that are tried on every graph, and no other."""
+    monkeypatch.setattr(_candidates, "OTHERS", ())
+
+
+@pytest.mark.usefixtures("basic")
 def test_a_graph_of_ones_own_with_a_probe(pcnet, place):
     graph = csbm(120, 0.6, features=4, average_degree=10)
     write_graph(graph, place / "mine")
@@ -44,18 +55,78 @@ def test_a_graph_of_ones_own_with_a_probe(pcnet, place):
     assert code == 0, err
     found = json.loads(out)
     assert found["nodes"] == 120
-    for way in ("features", "graph", "both"):
-        low, high = found["probe"][way]["ci95"]
-        assert 0 <= low <= found["probe"][way]["mean"] <= high <= 100
-        assert len(found["probe"][way]["per_run"]) == 2
-    assert {each["method"] for each in found["methods"]} >= {"mlp", "gcn", "pcnet"}
+    probe = found["probe"]
+    assert (probe["metric"], probe["splits"]) == ("accuracy", 2)
+    for way in ("features", "graph", "both", "majority"):
+        low, high = probe[way]["ci95"]
+        assert 0 <= low <= probe[way]["mean"] <= high <= 100
+        assert len(probe[way]["per_run"]) == 2
+    for gain, over in (("links_add", "features"), ("features_add", "graph")):
+        assert probe[gain]["over"] == probe[over]["name"]
+        assert probe[gain]["ci95"][0] <= probe[gain]["mean"] <= probe[gain]["ci95"][1]
+    methods = [each["method"] for each in probe["tried"]]
+    assert set(methods) == {"mlp", "pcnet", "gcn", None}
+    best = next(each for each in probe["tried"] if each["method"])
+    assert (found["methods"][0]["method"], found["methods"][0]["settings"]) == (best["method"], best["settings"])
+    assert f"accuracy {best['mean']:.1f} [" in found["methods"][0]["why"]
     assert found["advice"]
+
+
+@pytest.mark.usefixtures("basic")
+def test_another_metric_is_printed_and_kept(pcnet, place):
+    write_graph(csbm(60, 0.6, features=4, average_degree=10), place / "mine")
+    wishes = ["--splits", "2", "--threads", "1", "--metric", "log-loss", "--json", "found.json"]
+    code, out, err = pcnet("inspect", "mine", *wishes)
+    assert code == 0, err
+    assert "What predicts the classes? Test log loss\n" in out
+    with open("found.json", encoding="utf-8") as file:
+        probe = json.load(file)["probe"]
+    assert probe["metric"] == "log_loss"
+    means = [each["mean"] for each in probe["tried"] if len(each["per_run"]) == 2]
+    assert means == sorted(means)
+    assert f"{means[0]:.3f}" in out
+
+
+@pytest.mark.usefixtures("basic")
+@pytest.mark.parametrize("width", [60, 80])
+def test_every_line_fits_a_narrow_terminal(width, pcnet, place, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(width))
+    folder = "a folder with a long name/of a graph"
+    write_graph(csbm(60, 0.6, features=4, average_degree=10), place / folder)
+    code, out, err = pcnet("inspect", folder, "--read", "label=label", "--read", "directed=false", "--splits", "2")
+    assert code == 0, err
+    assert max(map(len, out.splitlines())) <= width
+    # What is to be typed is no sliver: a shell reads its lines as one command again.
+    commands = [shlex.split(line) for line in out.replace("\\\n", " ").splitlines() if line.startswith("  pcnet train")]
+    assert commands
+    for words in commands:
+        assert words[:7] == ["pcnet", "train", folder, "--read", "label=label", "--read", "directed=false"]
+
+
+def test_commands_break_between_options_only():
+    words = ["pcnet", "train", "some/graph", "--read", "label=a b", "--method", "acmgcn", "--set", "dropout=0.5"]
+    for width in range(20, 120, 7):
+        lines = command_lines(words, width)
+        assert shlex.split("\n".join(lines).replace("\\\n", " ")) == words
+        assert not any(line.strip(" \\").startswith("--") and " " not in line.strip(" \\") for line in lines)
+    assert len(command_lines(words, 120)) == 1
+
+
+def test_what_cannot_be_trained_is_not_suggested(pcnet, place):
+    graph = csbm(60, 0.6, features=4, average_degree=10)
+    write_graph(replace(graph, y=torch.full_like(graph.y, -1)), place / "mine")
+    code, out, err = pcnet("inspect", "mine")
+    assert code == 0, err
+    assert "Try first" not in out
+    assert "pcnet train" not in out
+    assert "no node has a label. Name the column that holds them with --read label=COLUMN" in " ".join(out.split())
 
 
 def test_commands_to_try_read_the_graph_the_same_way(pcnet, place):
     (place / "a b").mkdir()
     (place / "a b" / "edges.csv").write_text("from,to\na,b\nb,c\n", encoding="utf-8")
-    (place / "a b" / "nodes.csv").write_text("id,kind,size\na,x,1\nb,y,2\nc,x,3\n", encoding="utf-8")
+    rows = [f"{name},{kind},{size}" for size, (name, kind) in enumerate(zip("abcdef", "xyxyxy", strict=True))]
+    (place / "a b" / "nodes.csv").write_text("\n".join(["id,kind,size", *rows]), encoding="utf-8")
     code, out, err = pcnet("inspect", "a b", "--read", "label=kind", "--no-probe")
     assert code == 0, err
     assert "pcnet train 'a b' --read label=kind --method mlp" in out
@@ -75,7 +146,17 @@ def test_names_of_classes_are_not_markup(pcnet, place):
 
 def test_help(pcnet):
     plain = " ".join(pcnet("inspect", "--help").out.replace("│", " ").split())
-    for words in ("--no-probe", "--splits", "--threads", "--data", "--json", "GRAPH", "looks at all labels"):
+    for words in (
+        "--no-probe",
+        "--splits",
+        "--metric",
+        "--device",
+        "--threads",
+        "--data",
+        "--json",
+        "GRAPH",
+        "looks at all labels",
+    ):
         assert words in plain
 
 
@@ -86,6 +167,8 @@ def test_help(pcnet):
         ("no/such/folder", "no/such/folder"),
         ("--splits 1", "--splits must be at least 2, not 1"),
         ("--seed -1", "--seed must be at least 0, not -1"),
+        ("--metric acuracy", "There is no metric 'acuracy'"),
+        ("--device tpu", "There is no device 'tpu'; use auto, cpu, cuda or cuda:N"),
         ("--threads 0", "threads must be at least 1, not 0"),
         ("--json .", "it is a folder; name a file"),
     ],

@@ -8,13 +8,28 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from probes import probe, tried
 
 from pcnet import Graph, PcnetError, csbm
-from pcnet.evaluation import summarise
+from pcnet.evaluation import METRICS
 from pcnet.experiments import graph_experiment
-from pcnet.inspection import Classes, Degrees, Features, Homophily, Links, Probe, inspect_graph, suggested_methods
+from pcnet.inspection import (
+    Advice,
+    Classes,
+    Degrees,
+    Estimate,
+    Features,
+    Homophily,
+    Links,
+    Probe,
+    inspect_graph,
+    suggested_methods,
+)
 from pcnet.inspection._advice import advise, verdict_of
 from pcnet.inspection._methods import pattern_of
+from pcnet.inspection._probe import MATTERS
 from pcnet.inspection._warnings import warnings_of
 
 LINKS = Links(100, 300, 0, 0, 1.0, 0, 1, 1.0, Degrees(1, 6, 6.0, 12, (0, 1, 99)))
@@ -26,13 +41,9 @@ def homophily(adjusted: float | None, informativeness: float | None) -> Homophil
     return Homophily(0.5, 0.5, 0.1, adjusted, informativeness, {})
 
 
-def probe(features: float | None, graph: float | None, both: float | None, guess: float = 50.0) -> Probe:
-    """Three splits whose scores are these, up and down by a tenth together."""
-    ways = {"features": features, "graph": graph, "both": both}
-    accuracy = {way: summarise([mean - 0.1, mean, mean + 0.2]) for way, mean in ways.items() if mean is not None}
-    missing = {way: "There is none." for way, mean in ways.items() if mean is None}
-    accuracy["guess"] = summarise([guess] * 3)
-    return Probe(accuracy, accuracy, missing)
+def advice(found: Probe | None, features: Features = FEATURES, untrainable: str = "") -> Advice:
+    metric = METRICS["accuracy"] if found is None else found.metric
+    return advise(LINKS, CLASSES, homophily(0.5, 0.3), features, found, metric=metric, untrainable=untrainable)
 
 
 @pytest.mark.parametrize(
@@ -51,46 +62,119 @@ def test_patterns_of_known_graphs(adjusted, informativeness, pattern):
 
 
 @pytest.mark.parametrize(
-    ("scores", "verdict"),
+    ("scores", "spread", "verdict"),
     [
-        ((77, 85, 88), "both"),
-        ((50, 97, 96), "graph"),
-        ((50, 92, 97), "graph"),  # features that are no better than a guess serve as names at most
-        ((74, 50, 73), "features"),
-        ((74, 74, 74.3), "either"),
-        ((50, 50.4, 49.8), "nothing"),
-        ((None, 80, 82), "graph"),
-        ((80, None, None), "features"),
+        ((77, 85, 88), 0.1, "both"),
+        ((50, 97, 96), 0.1, "graph"),
+        ((50, 72, 96), 0.1, "both"),  # alone no better than a guess, and with the links worth 24 points
+        ((74, 50, 73), 0.1, "features"),
+        ((74, 74, 74.3), 0.1, "either"),
+        ((77, 76, 79), 5.0, "open"),
+        ((50, 72, 96), 40.0, "open"),
+        ((None, 80, None), 0.1, "graph"),
+        ((80, None, None), 0.1, "features"),
     ],
 )
-def test_verdicts(scores, verdict):
-    found = probe(*scores)
+def test_verdicts(scores, spread, verdict):
+    found = probe(*scores, spread=spread)
     assert verdict_of(found) == verdict
-    advice = advise(LINKS, CLASSES, homophily(0.5, 0.3), FEATURES, found)
-    assert advice.verdict == verdict
-    first = advice.methods[0].method
-    assert first == ("mlp" if verdict in ("features", "either") else "pcnet")
-    assert len(advice.sentences) == 2
+    said = advice(found)
+    assert said.verdict == verdict
+    if verdict in ("features", "either") and None not in scores:
+        assert any("(features model) is simpler and as good" in sentence for sentence in said.sentences)
+
+
+def test_the_best_is_named_first_whatever_the_links_are_like():
+    """And what is not clearly worse after it, with the difference; the rest is not advised."""
+    ways = [tried("features", 70, name="mlp"), tried("both", 90, 2.0, name="linkx"), tried("both", 89, 2.0, name="gcn")]
+    found = Probe(METRICS["accuracy"], tuple(ways), tried("guess", 50, 0.0))
+    named = advice(found).methods
+    assert [each.method for each in named] == ["linkx", "gcn"]
+    assert named[0].why.startswith("accuracy 90.0 [")
+    behind = found.difference(ways[2], ways[1])
+    assert found.said(behind) in named[1].why
+    assert behind.low < behind.mean == -1 < 0 < behind.high
+
+
+def test_what_was_given_up_is_not_named():
+    given_up = tried("both", 95, 30.0, name="gcn", splits=2)
+    found = Probe(METRICS["accuracy"], (given_up, tried("both", 90, name="pcnet")), tried("guess", 50, 0.0))
+    assert [each.method for each in advice(found).methods] == ["pcnet"]
+
+
+scores = st.floats(40, 100)
+
+
+@given(scores, scores, scores, st.floats(0.01, 20), st.floats(-10, 10), st.floats(0, 10), st.booleans())
+def test_nothing_is_thrown_away_unless_an_interval_says_so(features, graph, both, spread, auc, half, asked):
+    """Features and links are called dispensable, and labels doubted, only where no gain that matters is left."""
+    signal = Estimate(auc, auc - half, auc + half) if asked else None
+    found = probe(features, graph, both, spread=spread, signal=signal)
+    text = " ".join(advice(found).sentences)
+    assert ("Check that the labels" in text) == (signal is not None and signal.high < 5)
+    for words, gain in (("A model can do without", found.features_add), ("simpler and as good", found.links_add)):
+        assert (words in text) == (signal is None and gain.by.high < MATTERS)
+        if signal is None:
+            assert found.said(gain.by) in text
+
+
+def test_a_guess_and_the_signal_are_printed():
+    found = probe(50.4, 49.8, 50.1, spread=2.0, signal=Estimate(1.0, -1.5, 3.5))
+    (sentence, *_) = advice(found).sentences
+    assert "ROC-AUC of the best is 51.0 [48.5, 53.5] where a guess has 50" in sentence
+    (sentence, *_) = advice(replace(found, signal=Estimate(4.0, -1.5, 9.5))).sentences
+    assert found.said(found.over_guess(found.ranked[0])) in sentence
+    assert "100 labels do not settle it" in sentence
+    (sentence, *_) = advice(replace(found, signal=Estimate(14.0, 9.5, 18.5))).sentences
+    assert "something is known: ROC-AUC of the best is 64.0 [59.5, 68.5]" in sentence
+
+
+def test_log_loss_is_better_when_it_is_lower():
+    found = probe(0.9, 0.7, 0.5, spread=0.001, guess=1.1, metric="log_loss")
+    assert found.ranked[0].way == "both"
+    assert found.links_add.by.mean == pytest.approx(0.4)
+    assert advice(found).methods[0].method == "pcnet"
+    assert "both model is +0.400 [" in advice(found).sentences[0]
 
 
 def test_without_a_probe_the_measures_speak():
-    advice = advise(LINKS, CLASSES, homophily(-0.3, 0.2), FEATURES, None)
-    assert advice.verdict == "unknown"
-    assert len(advice.sentences) == 1
-    assert "high frequencies" in advice.sentences[0]
-    assert advise(LINKS, CLASSES, homophily(None, None), FEATURES, Probe({}, {}, {}, skipped="few")).sentences == ()
+    found = advise(LINKS, CLASSES, homophily(-0.3, 0.2), FEATURES, None, metric=METRICS["accuracy"])
+    assert found.verdict == "unknown"
+    (sentence,) = found.sentences
+    assert "sharpen differences" in sentence
+    skipped = Probe(METRICS["accuracy"], skipped="few")
+    assert advise(LINKS, CLASSES, homophily(None, None), FEATURES, skipped, metric=skipped.metric).sentences == ()
+
+
+@pytest.mark.parametrize(
+    ("y", "words"),
+    [
+        ([-1] * 6, "no node has a label. Name the column that holds them with --read label=COLUMN"),
+        ([0, 0, 0, -1, -1, -1], "every label is 'red'. Label nodes of another class, too"),
+        ([0, 0, 1, 1, -1, -1], "no class has three"),
+    ],
+)
+def test_what_cannot_be_trained_is_not_suggested(y, words):
+    ends = torch.tensor([[0, 1, 2, 3, 4], [1, 2, 3, 4, 5]])
+    found = inspect_graph(Graph(ends, torch.eye(6), torch.tensor(y), classes=("red", "blue")))
+    (sentence,) = found.advice.sentences
+    assert sentence.startswith("Nothing can be trained yet")
+    assert words in sentence
+    assert found.advice.methods == ()
+    assert found.as_dict()["methods"] == []
 
 
 @pytest.mark.parametrize("pattern", [(0.8, 0.6), (-0.3, 0.2), (0.0, 0.0), (None, None)])
 def test_suggestions_are_methods_with_settings_that_exist(pattern):
     graph = csbm(40, 0.5, features=5, average_degree=8)
-    advice = advise(LINKS, CLASSES, homophily(*pattern), replace(FEATURES, density=1.0), None)
-    found = [each.method for each in advice.methods]
+    dense = replace(FEATURES, density=1.0)
+    advised = advise(LINKS, CLASSES, homophily(*pattern), dense, None, metric=METRICS["accuracy"])
+    found = [each.method for each in advised.methods]
     assert {"mlp", "gcn", "pcnet"} <= set(found)
     assert len(set(found)) == len(found)
-    for each in advice.methods:
+    for each in advised.methods:
         graph_experiment(graph, each.method).with_overrides(each.settings)
-    assert any(each.settings for each in advice.methods)
+    assert any(each.settings for each in advised.methods)
 
 
 def names(graph: Graph, known: torch.Tensor | None = None) -> list[str]:
@@ -130,12 +214,28 @@ def test_labels_of_other_nodes_are_not_looked_at():
     ],
 )
 def test_warnings(links, classes, features, words):
-    found = warnings_of(replace(LINKS, **links), replace(CLASSES, **classes), replace(FEATURES, **features))
+    parts = replace(LINKS, **links), replace(CLASSES, **classes), replace(FEATURES, **features)
+    found = warnings_of(*parts, METRICS["accuracy"])
     assert any(words in sentence for sentence in found), found
 
 
 def test_a_tidy_graph_has_no_warnings():
-    assert warnings_of(LINKS, CLASSES, FEATURES) == []
+    assert warnings_of(LINKS, CLASSES, FEATURES, METRICS["accuracy"]) == []
+
+
+@pytest.mark.parametrize(
+    ("metric", "words"),
+    [
+        ("accuracy", "Accuracy hardly sees the small ones: --metric macro_f1"),
+        ("log_loss", "Log loss hardly sees the small ones"),
+        ("roc_auc", "ROC-AUC is blind to that, but the answers are not"),
+        ("macro_f1", "--set class_weight=balanced trains with all of them alike, too"),
+    ],
+)
+def test_what_to_do_about_unbalanced_classes_depends_on_the_metric(metric, words):
+    (warning,) = warnings_of(LINKS, replace(CLASSES, counts=(90, 10)), FEATURES, METRICS[metric])
+    assert words in warning
+    assert "class_weight=balanced" in warning
 
 
 def test_everything_is_json_without_numbers_that_json_lacks():

@@ -7,13 +7,25 @@ from collections.abc import Sequence
 
 import numpy as np
 from rich.box import SIMPLE
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from pcnet.evaluation import Summary
-from pcnet.inspection import Classes, Features, Frequencies, Homophily, Inspection, Links, Probe, Suggestion
+from pcnet.inspection import (
+    FIRST,
+    RESAMPLES,
+    WAYS,
+    Classes,
+    Features,
+    Frequencies,
+    Homophily,
+    Inspection,
+    Links,
+    Probe,
+    Suggestion,
+    Tried,
+)
 
 MARKS = "▁▂▃▄▅▆▇█"
 EIGHTHS = " ▏▎▍▌▋▊▉"
@@ -27,12 +39,8 @@ MEASURES = {
     "adjusted": "0 is chance, 1 always; below 0, less than chance",
     "label_informativeness": "what a neighbour's class tells of a node's own",
 }
-WAYS = {
-    "features": "features only",
-    "graph": "links only",
-    "both": "features and links",
-    "guess": "largest class, always",
-}
+#: In narrower terminals scores have no bars beside them.
+ROOM_FOR_BARS = 78
 
 
 def print_page(console: Console, found: Inspection, arguments: Sequence[str]) -> None:
@@ -56,17 +64,18 @@ def print_page(console: Console, found: Inspection, arguments: Sequence[str]) ->
         ("Frequencies, smooth to rough", _frequencies(found.frequencies)),
     ]
     if found.probe is not None:
-        sections.append(("What predicts the classes? Test scores in percent", _probe(found.probe)))
+        sections.append((_question(found.probe), _probe(found.probe, console.width)))
     sections.append(("Advice", _sentences(found.advice.sentences)))
     if found.advice.warnings:
         sections.append(("Look out", _sentences(found.advice.warnings)))
     if found.notes:
         sections.append(("Notes", _sentences(found.notes, "dim")))
-    sections.append(("Try first", _commands(found.advice.methods, arguments)))
     for title, body in sections:
         console.print()
         console.print(Text(title, style="bold cyan"))
         console.print(Padding(body, (0, 0, 0, 2)))
+    if found.advice.methods:
+        _print_commands(console, found.advice.methods, arguments)
 
 
 def bar(share: float, width: int = WIDTH) -> str:
@@ -172,31 +181,54 @@ def _frequencies(frequencies: Frequencies) -> Table:
     return grid
 
 
-def _probe(probe: Probe) -> RenderableType:
+def _question(probe: Probe) -> str:
+    return f"What predicts the classes? Test {probe.metric.title}{' in percent' if probe.metric.percent else ''}"
+
+
+def _probe(probe: Probe, width: int) -> RenderableType:
+    """A row for everything that was tried, best first among what may look at the same."""
     if probe.skipped:
         return Text(f"Not tried: {probe.skipped}")
     table = Table(box=SIMPLE, show_header=True, padding=(0, 2, 0, 0), show_edge=False)
-    table.add_column("")
-    for column in ("accuracy", "95 % interval", "macro-F1", "95 % interval"):
-        table.add_column(column, justify="right")
-    table.add_column("")
+    for column, side in (("", "left"), ("", "left"), ("mean", "right"), ("95 % interval", "right")):
+        table.add_column(column, justify="right" if side == "right" else "left")
+    if width >= ROOM_FOR_BARS:
+        table.add_column("", no_wrap=True)
+
+    def row(first: str, each: Tried, style: str = "") -> None:
+        given_up = " *" if each.splits < probe.splits else ""
+        cells: list[RenderableType] = [
+            first,
+            each.name + given_up,
+            probe.figures(each.score),
+            Text(probe.interval(each.score)),
+        ]
+        share = each.score.mean / 100 if probe.metric.percent else 0.0
+        marks = [Text(bar(share, WIDTH // 3), style="blue")] if width >= ROOM_FOR_BARS else []
+        table.add_row(*cells, *marks, style=style)
+
     for way, words in WAYS.items():
         if way in probe.missing:
-            table.add_row(words, "–", "", "", "", Text(probe.missing[way], style="dim"))
-            continue
-        figures = [text for scores in (probe.accuracy, probe.macro_f1) for text in _figures(scores[way])]
-        marks = Text(bar(getattr(probe, probe.metric)[way].mean / 100, WIDTH // 2), style="blue")
-        table.add_row(words, *figures, marks, style="dim" if way == "guess" else "")
-    remarks = [f"{probe.splits} splits, 60/20/20 within each class."]
-    if probe.metric == "macro_f1":
-        remarks.append("One class is so frequent that macro-F1 decides; training counted all classes alike.")
-    table.caption, table.caption_justify = " ".join([*remarks, probe.note]), "left"
-    return table
+            table.add_row(words, Text(probe.missing[way], style="dim"), "–", "")
+        for place, each in enumerate(each for each in probe.ranked if each.way == way):
+            row("" if place else words, each)
+    if probe.guess is not None:
+        row("a guess", probe.guess, "dim")
+    return Group(table, *(Text(remark, style="dim") for remark in _remarks(probe)))
 
 
-def _figures(summary: Summary) -> tuple[str, Text]:
-    low, high = summary.ci95
-    return f"{summary.mean:.1f}", Text(f"[{low:.1f}, {high:.1f}]")
+def _remarks(probe: Probe) -> list[str]:
+    """What has to be known to read the table."""
+    remarks = [
+        f"{probe.splits} stratified splits 60/20/20, every method with its defaults. Intervals: splits and their test "
+        f"nodes drawn again {RESAMPLES} times."
+    ]
+    if any(each.splits < probe.splits for each in probe.tried):
+        remarks.append(f"* clearly worse than another of its kind on the first {FIRST} splits, and given up.")
+    if probe.metric.name == "roc_auc":
+        remarks.append("ROC-AUC: how often a node of a class is ranked above one that is not; a guess has 50.")
+    remarks += [f"Not tried: {name}. {reason}" for name, reason in probe.left_out.items()]
+    return [*remarks, probe.note] if probe.note else remarks
 
 
 def _sentences(sentences: Sequence[str], style: str = "") -> Table:
@@ -206,11 +238,32 @@ def _sentences(sentences: Sequence[str], style: str = "") -> Table:
     return grid
 
 
-def _commands(methods: Sequence[Suggestion], arguments: Sequence[str]) -> Table:
-    grid = _grid("left", "wrap")
+def _print_commands(console: Console, methods: Sequence[Suggestion], arguments: Sequence[str]) -> None:
+    """Every command on lines of its own, which a shell understands as they are, and why below it."""
+    console.print()
+    console.print(Text("Try first", style="bold cyan"))
     for each in methods:
         method = [] if each.method == "pcnet" else ["--method", each.method]
         settings = [word for setting in each.settings for word in ("--set", setting)]
-        command = shlex.join(["pcnet", "train", *arguments, *method, *settings])
-        grid.add_row(Text(command), Text(each.why, style="dim"))
-    return grid
+        lines = command_lines(["pcnet", "train", *arguments, *method, *settings], console.width - 2)
+        # Nothing may follow the backslash at the end of a line, so it is not filled up.
+        console.print(Text("\n".join(f"  {line}" for line in lines)), soft_wrap=True)
+        console.print(Padding(Text(each.why, style="dim"), (0, 0, 0, 6)))
+
+
+def command_lines(words: Sequence[str], width: int) -> list[str]:
+    """A command as a shell reads it, on more lines where it is wider, an option together with its value."""
+    parts: list[str] = []
+    for word in map(shlex.quote, words):
+        if parts and (parts[-1] == "pcnet" or (parts[-1].startswith("--") and " " not in parts[-1])):
+            parts[-1] += f" {word}"
+        else:
+            parts.append(word)
+    lines = [parts[0]]
+    for part in parts[1:]:
+        if len(lines[-1]) + len(part) + 3 <= width:
+            lines[-1] += f" {part}"
+        else:
+            lines[-1] += " \\"
+            lines.append(f"    {part}")
+    return lines

@@ -7,12 +7,18 @@ from pcnet.inspection._frequencies import Frequencies
 from pcnet.inspection._inspection import Inspection, Watcher, inspect_graph
 from pcnet.inspection._links import Degrees, Links, Neighbours
 from pcnet.inspection._methods import Pattern, Suggestion, suggested_methods
-from pcnet.inspection._probe import Probe
+from pcnet.inspection._plan import FIRST
+from pcnet.inspection._probe import WAYS, Probe
+from pcnet.inspection._tried import RESAMPLES, Estimate, Tried
 
 __all__ = [
+    "FIRST",
+    "RESAMPLES",
+    "WAYS",
     "Advice",
     "Classes",
     "Degrees",
+    "Estimate",
     "Features",
     "Frequencies",
     "Homophily",
@@ -22,6 +28,7 @@ __all__ = [
     "Pattern",
     "Probe",
     "Suggestion",
+    "Tried",
     "Verdict",
     "Watcher",
     "inspect_graph",

@@ -1,25 +1,33 @@
-"""Plain sentences for someone who knows no graph networks, by rules that stand here."""
+"""Plain sentences for someone who knows no graph networks, each with the figures that it follows from."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from pcnet.evaluation import Metric
 from pcnet.inspection._classes import Classes, Homophily
 from pcnet.inspection._features import Features
 from pcnet.inspection._links import Links
-from pcnet.inspection._methods import Pattern, Suggestion, pattern_of, suggestions
-from pcnet.inspection._probe import GUESS, POINTS, Probe
+from pcnet.inspection._methods import Pattern, Suggestion, measured, pattern_of, suggestions
+from pcnet.inspection._probe import Gain, Probe
+from pcnet.inspection._tried import Estimate, Tried
 from pcnet.inspection._warnings import warnings_of
 
-Verdict = Literal["both", "graph", "features", "either", "nothing", "unknown"]
+#: Whether something adds to the rest: clearly, too little to matter if at all, or the splits do not settle it.
+Worth = Literal["adds", "little", "open"]
+Verdict = Literal["both", "graph", "features", "either", "open", "nothing", "unknown"]
+#: Points of ROC-AUC above a guess that are next to nothing.
+NO_SIGNAL = 5.0
 
 
 @dataclass(frozen=True)
 class Advice:
     """What to do (`sentences`), what to look out for (`warnings`), and what to try, best first (`methods`).
 
-    `pattern` is what links say about classes, `verdict` which of features and links are worth using.
+    `pattern` is what links say about classes, `verdict` which of features and links are worth using: "both", the
+    "graph" or the "features" where the other adds nothing that matters, "either" where neither does, "open" where the
+    splits do not settle it. Without two labelled classes there is nothing to try.
     """
 
     pattern: Pattern
@@ -38,109 +46,137 @@ class Advice:
         }
 
 
-def advise(links: Links, classes: Classes, homophily: Homophily, features: Features, probe: Probe | None) -> Advice:
-    """Advice on a graph from everything that was measured."""
-    pattern = pattern_of(homophily)
+def advise(
+    links: Links,
+    classes: Classes,
+    homophily: Homophily,
+    features: Features,
+    probe: Probe | None,
+    *,
+    metric: Metric,
+    untrainable: str = "",
+) -> Advice:
+    """Advice on a graph from everything that was measured; `untrainable` says why nothing can be trained on it."""
+    pattern, warnings = pattern_of(homophily), tuple(warnings_of(links, classes, features, metric))
+    if untrainable:
+        return Advice(pattern, "unknown", (untrainable,), warnings, ())
+    probe = None if probe is None or not probe.tried else probe
     verdict = verdict_of(probe)
-    sentences = [_on_worth(verdict, probe, classes), _on_pattern(pattern, homophily)]
-    return Advice(
-        pattern,
-        verdict,
-        tuple(sentence for sentence in sentences if sentence),
-        tuple(warnings_of(links, classes, features)),
-        tuple(suggestions(pattern, features, plain=verdict in ("features", "either"))),
-    )
+    sentences = [*_on_worth(verdict, probe, classes), _on_pattern(pattern, homophily, probe is not None)]
+    methods = [] if probe is None else measured(probe)
+    if not methods:
+        methods = suggestions(pattern, features, plain=verdict in ("features", "either") or links.edges == 0)
+    return Advice(pattern, verdict, tuple(filter(None, sentences)), warnings, tuple(methods))
 
 
 def verdict_of(probe: Probe | None) -> Verdict:
-    """Which of features and links to use: each counts if adding it, or taking it instead, is a clear gain.
-
-    Features must also be better than a guess by themselves: noise is of use to a filter as so many names of nodes.
-    """
-    if probe is None or not probe.ways:
+    """Which of features and links to use."""
+    if probe is None:
         return "unknown"
-    if not any(probe.gain(way, GUESS) for way in probe.ways):
-        return "nothing"
-    if "features" not in probe.ways:
-        return "graph"
-    if "graph" not in probe.ways:
-        return "features"
-    links = probe.gain("both", "features") or probe.gain("graph", "features")
-    features = (probe.gain("both", "graph") or probe.gain("features", "graph")) and probe.gain("features", GUESS)
-    if links and features:
-        return "both"
-    return "graph" if links else "features" if features else "either"
+    if probe.signal is not None:
+        return "nothing" if probe.signal.high < NO_SIGNAL else "open"
+    if "features" not in probe.ways or probe.ways == ["features"]:
+        return "features" if probe.ways == ["features"] else "graph"
+    verdicts: dict[tuple[Worth, Worth], Verdict] = {
+        ("adds", "adds"): "both",
+        ("adds", "little"): "graph",
+        ("little", "adds"): "features",
+        ("little", "little"): "either",
+    }
+    return verdicts.get((worth(probe, probe.links_add), worth(probe, probe.features_add)), "open")
 
 
-def _on_worth(verdict: Verdict, probe: Probe | None, classes: Classes) -> str:
-    if verdict == "unknown" or probe is None:
-        return ""
+def worth(probe: Probe, gain: Gain | None) -> Worth:
+    """What the interval of a gain leaves possible."""
+    if gain is None:
+        return "open"
+    if gain.by.high < probe.matters:
+        return "little"
+    return "adds" if gain.by.low > 0 else "open"
+
+
+def _on_worth(verdict: Verdict, probe: Probe | None, classes: Classes) -> list[str]:
+    if probe is None:
+        return []
+    best = probe.ranked[0]
+    if probe.signal is not None:
+        return [_on_signal(verdict, probe, probe.signal, best, classes)]
+    if verdict in ("features", "graph") and probe.links_add is None:
+        only, over = "features" if verdict == "features" else "links", probe.over_guess(best)
+        return [f"Only the {only} can be learned from; {best.name} is {probe.said(over)} above a guess."]
+    return [_on_links(probe, probe.links_add), _on_features(probe, probe.features_add)]
+
+
+def _on_signal(verdict: Verdict, probe: Probe, signal: Estimate, best: Tried, classes: Classes) -> str:
+    low, high = 50 + signal.low, 50 + signal.high
+    auc = f"ROC-AUC of the best is {50 + signal.mean:.1f} [{low:.1f}, {high:.1f}] where a guess has 50"
     if verdict == "nothing":
-        best = max(probe.ways, key=lambda way: probe.difference(way, GUESS))
-        if probe.difference(best, GUESS) >= POINTS:
-            return (
-                f"Even the best of these beats always saying '{classes.majority}' by no more than chance allows "
-                f"({_unclear(probe, best, GUESS)}). Look for features that have more to do with the classes."
-            )
         return (
-            f"Nothing here predicts the classes better than always saying '{classes.majority}'. Check that the labels "
-            "belong to these nodes, and look for features that have to do with them."
+            f"Nothing that was tried predicts the classes: {auc}. Check that the labels belong to these nodes, and "
+            "look for features that have to do with them."
         )
-    if probe.missing:
-        only = "links" if verdict == "graph" else "features"
-        return f"Only the {only} can be learned from, and they do predict the classes better than a guess."
-    if verdict == "both":
-        over_features = probe.gain("both", "features") or probe.gain("graph", "features")
-        over_links = probe.gain("both", "graph") or probe.gain("features", "graph")
+    over = f"{best.name} is {probe.said(probe.over_guess(best))} above always saying '{classes.majority}'"
+    if signal.low > 0:
         return (
-            f"Use the links and the features together: the links add {over_features:.1f} points to what the features "
-            f"say, the features {over_links:.1f} to what the links say."
-        )
-    if verdict == "graph":
-        return (
-            "The links carry the classes: the features add nothing clear to them "
-            f"({_unclear(probe, 'both', 'graph')}). Use the graph; do not spend time on these features."
-        )
-    if verdict == "features":
-        return (
-            "The features carry the classes: the links add nothing clear to them "
-            f"({_unclear(probe, 'both', 'features')}). A model without the graph (mlp) is simpler; keep the graph only "
-            "if another method makes more of it."
+            f"By {probe.metric.title} nothing is clearly better than a guess ({over}), but something is known: {auc}."
         )
     return (
-        "Features and links predict the classes equally well, and together not clearly better than the features alone "
-        f"({_unclear(probe, 'both', 'features')}). The simplest model (mlp) will do; links help where features lack."
+        f"Nothing that was tried is clearly better than a guess: {over}, and {auc}. {classes.labelled:,} labels do not "
+        "settle it; more of them would, or features that have more to do with the classes."
     )
 
 
-def _on_pattern(pattern: Pattern, homophily: Homophily) -> str:
+def _on_links(probe: Probe, gain: Gain | None) -> str:
+    if gain is None:
+        return ""
+    found = f"{gain.of.name} is {probe.said(gain.by)} beside {gain.over.name}"
+    if worth(probe, gain) == "adds":
+        return f"The links add to what the features say: {found}."
+    if worth(probe, gain) == "little":
+        return (
+            f"The links add nothing that matters to what the features say: {found}. A model without the graph "
+            f"({gain.over.name}) is simpler and as good."
+        )
+    return f"Whether the links add to what the features say, {gain.splits} splits do not settle: {found}."
+
+
+def _on_features(probe: Probe, gain: Gain | None) -> str:
+    if gain is None:
+        return ""
+    alone = probe.best("features")
+    found = f"{gain.of.name} is {probe.said(gain.by)} beside {gain.over.name}"
+    if worth(probe, gain) == "adds":
+        useless = alone is not None and probe.over_guess(alone).low <= 0
+        start = "Alone the features are not clearly better than a guess, but they" if useless else "The features"
+        return f"{start} add to what the links say: {found}."
+    if worth(probe, gain) == "little":
+        return f"The features add nothing that matters to what the links say: {found}. A model can do without them."
+    return f"Whether the features add to what the links say, {gain.splits} splits do not settle: {found}."
+
+
+def _on_pattern(pattern: Pattern, homophily: Homophily, tried: bool) -> str:
+    """What the links say about the classes; what usually follows from it, where nothing was tried."""
     if pattern == "unknown":
         return ""
     if pattern == "alike":
-        return (
+        found = (
             f"Linked nodes tend to be of one class ({_percent(homophily.edge)} of the links; adjusted homophily "
-            f"{homophily.adjusted:.2f}): the classes are smooth over the graph. Methods that average over neighbours "
-            "(low frequencies) suit it, and pcnet finds that out by itself."
+            f"{homophily.adjusted:.2f}): the classes are smooth over the graph."
         )
-    if pattern == "patterned":
-        return (
+        usual = "Methods that average over neighbours (low frequencies) usually suit that."
+    elif pattern == "patterned":
+        found = (
             f"Only {_percent(homophily.edge)} of the links join nodes of one class, but which classes meet follows a "
-            f"pattern (label informativeness {homophily.label_informativeness:.2f}). Averaging over neighbours (gcn) "
-            "blurs that; take methods that can also sharpen differences (high frequencies), such as pcnet."
+            f"pattern (label informativeness {homophily.label_informativeness:.2f})."
         )
-    return (
-        f"A neighbour's class says next to nothing about a node's own (label informativeness "
-        f"{homophily.label_informativeness:.2f}, adjusted homophily {homophily.adjusted:.2f}). Do not trust methods "
-        "that only average over neighbours; always compare with mlp."
-    )
-
-
-def _unclear(probe: Probe, way: str, other: str) -> str:
-    """By how much one way is better than another, which is a loss or may be an accident."""
-    points = f"{probe.difference(way, other):+.1f} points"
-    if probe.gain(other, way):
-        return points
-    return f"{points}, which {probe.splits} splits cannot tell from chance; more of them might"
+        usual = "Averaging over neighbours usually blurs that; methods that can also sharpen differences keep it."
+    else:
+        found = (
+            f"A neighbour's class says next to nothing about a node's own (label informativeness "
+            f"{homophily.label_informativeness:.2f}, adjusted homophily {homophily.adjusted:.2f})."
+        )
+        usual = "Compare methods with mlp, which ignores the links."
+    return found if tried else f"{found} {usual}"
 
 
 def _percent(share: float | None) -> str:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pcnet._checks import whole_number
-from pcnet.errors import PcnetWarning
+from pcnet.data import STRATIFIED, make_split
+from pcnet.errors import PcnetError, PcnetWarning
+from pcnet.evaluation import default_metric, metric_named
 from pcnet.graph import Graph
 from pcnet.inspection._advice import Advice, advise
 from pcnet.inspection._classes import Classes, Homophily
@@ -39,7 +41,12 @@ class Inspection:
     notes: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """As plain data for JSON; a measure that is undefined is null, and the reason stands beside it."""
+        """As plain data for JSON; a measure that is undefined is null, and the reason stands beside it.
+
+        Counts of nodes, edges and labels stand at the top, `homophily`, `features` and `spectrum` in parts of their
+        own, and so does the `probe` (see `Probe.as_dict`); `pattern`, `verdict`, `advice`, `warnings` and `methods`,
+        best first, are the conclusions.
+        """
         return {
             "graph": self.name,
             **self.links.as_dict(),
@@ -56,9 +63,11 @@ class Inspection:
 def inspect_graph(
     graph: Graph,
     *,
-    splits: int = 5,
+    splits: int | None = None,
     seed: int = 0,
+    metric: str | None = None,
     threads: int | None = None,
+    device: str = "cpu",
     with_probe: bool = True,
     reporter: Watcher | None = None,
 ) -> Inspection:
@@ -68,10 +77,13 @@ def inspect_graph(
         >>> found.homophily.edge, found.advice.verdict
         (0.737..., 'both')
 
-    The probe trains an MLP on the features, a filter network that knows nothing but the links, and PCNet on both, on
-    `splits` splits of the labelled nodes. All labels are looked at: what is advised here is no result to report.
+    The probe trains methods with their defaults: an MLP on the features, two that see nothing but the links, and PCNet,
+    GCN and, where time allows, ACM-GCN, LINKX and H₂GCN on both. Each is scored by `metric` (accuracy, or ROC-AUC where
+    one of two classes has more than 65 %) on stratified splits: `splits` of them, else five, or fewer on a large graph.
+    All labels are looked at: what is advised here is no result to report.
     """
-    splits, seed = whole_number("splits", splits, 2), whole_number("seed", seed)
+    splits, seed = None if splits is None else whole_number("splits", splits, 2), whole_number("seed", seed)
+    scored_by = default_metric(graph.y) if metric is None else metric_named(metric)
     watch = _Nobody() if reporter is None else reporter
     watch.tell("links", 0.0)
     neighbours = Neighbours.of(graph)
@@ -87,15 +99,38 @@ def inspect_graph(
         tried = probe(
             graph,
             neighbours,
+            features,
             splits=splits,
             seed=seed,
+            metric=metric,
             threads=threads,
+            device=device,
             tell=lambda what, share: watch.tell(what, 0.2 + 0.8 * share),
         )
-    advice = advise(neighbours.links, classes, homophily, features, tried)
+    advice = advise(
+        neighbours.links, classes, homophily, features, tried, metric=scored_by, untrainable=_untrainable(graph)
+    )
     return Inspection(
         graph.name, neighbours.links, classes, homophily, features, frequencies, tried, advice, graph.notes
     )
+
+
+def _untrainable(graph: Graph) -> str:
+    """Why nothing can be trained on the graph, and what it would take; empty where something can."""
+    present = graph.y[graph.y >= 0].unique()
+    if len(present) == 0:
+        return (
+            "Nothing can be trained yet: no node has a label. Name the column that holds them with "
+            "--read label=COLUMN, or label nodes of two classes or more."
+        )
+    if len(present) == 1:
+        only = graph.class_names[int(present[0])]
+        return f"Nothing can be trained yet: every label is '{only}'. Label nodes of another class, too."
+    try:
+        make_split(graph, STRATIFIED, 0)
+    except PcnetError as error:
+        return f"Nothing can be trained yet: {error}"
+    return ""
 
 
 class _Nobody:

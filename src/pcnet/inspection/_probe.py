@@ -3,67 +3,135 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
-from pcnet.evaluation import LEVEL, Summary, resampled_t
+from pcnet.evaluation import Metric
+from pcnet.inspection._tried import Estimate, Tried, Way, difference
 
-WAYS = ("features", "graph", "both")
-#: The way that learns nothing: it always names the class that is most frequent in training.
-GUESS = "guess"
-#: Percent points that matter, however sure they are.
-POINTS = 1.0
-
-Metric = Literal["accuracy", "macro_f1"]
+#: Ways to learn, and what they are called.
+WAYS: Mapping[Way, str] = {"features": "features only", "graph": "links only", "both": "features and links"}
+#: Percent points of any metric below which a gain is not worth a more complicated model.
+MATTERS = 2.0
 
 
-@dataclass(frozen=True)
+class Gain(NamedTuple):
+    """By how much one thing that was tried is better than another."""
+
+    of: Tried
+    over: Tried
+    by: Estimate
+
+    @property
+    def splits(self) -> int:
+        """Those that both had."""
+        return min(self.of.splits, self.over.splits)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"of": self.of.name, "over": self.over.name, **self.by.as_dict()}
+
+
+@dataclass(frozen=True, eq=False)
 class Probe:
-    """Test scores in percent of each way over the splits, and of a guess that never changes.
+    """Everything that was tried, test scores by the metric that decides, and a guess that never changes beside it.
 
-    `metric` is the score that decides: accuracy, or macro-F1 where one class is so frequent that accuracy is blind to
-    the others. `missing` says why a way was not tried, `skipped` why none was, `note` how the probe was kept short.
+    What is clearly worse than another of its way after the first splits has no more of them. `missing` says why a way
+    was not tried, `left_out` why a method was not, `skipped` why nothing was, and `note` how the probe was kept short.
+    `signal` is by how many points of ROC-AUC the best is above the 50 of a guess; it is asked for where nothing is
+    clearly better than a guess by the metric.
     """
 
-    accuracy: Mapping[str, Summary]
-    macro_f1: Mapping[str, Summary]
-    missing: Mapping[str, str]
-    metric: Metric = "accuracy"
-    test_per_train: float = 1 / 3
+    metric: Metric
+    tried: tuple[Tried, ...] = ()
+    guess: Tried | None = None
+    missing: Mapping[Way, str] = field(default_factory=dict)
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    signal: Estimate | None = None
     note: str = ""
     skipped: str = ""
 
     @property
-    def ways(self) -> list[str]:
-        """Those that were tried."""
-        return [way for way in WAYS if way in self.accuracy]
+    def splits(self) -> int:
+        return 0 if self.guess is None else self.guess.splits
 
     @property
-    def splits(self) -> int:
-        return len(self.accuracy[GUESS].per_run)
+    def ways(self) -> list[Way]:
+        """Those that were tried."""
+        return [way for way in WAYS if any(each.way == way for each in self.tried)]
 
-    def difference(self, way: str, other: str) -> float:
-        """Percent points between two means of the score that decides."""
-        scores = getattr(self, self.metric)
-        return float(scores[way].mean - scores[other].mean)
+    @property
+    def ranked(self) -> list[Tried]:
+        """Best first; behind them, in their order, those that were given up after the first splits."""
+        return sorted(self.tried, key=lambda each: (each.splits < self.splits, -self.metric.sign * each.score.mean))
 
-    def gain(self, way: str, other: str) -> float:
-        """The difference where it is large enough to matter and no accident; 0 elsewhere.
+    def best(self, *ways: Way) -> Tried | None:
+        """The best of these ways."""
+        return next((each for each in self.ranked if each.way in ways), None)
 
-        No accident: p < 0.05 by a t-test for splits that overlap, one-sided, since the question is what is better.
-        """
-        scores = getattr(self, self.metric)
-        if way not in scores or other not in scores:
-            return 0.0
-        p = resampled_t(scores[way].per_run, scores[other].per_run, self.test_per_train)
-        difference = self.difference(way, other)
-        return difference if difference >= POINTS and p / 2 < LEVEL else 0.0
+    def difference(self, one: Tried, other: Tried) -> Estimate:
+        """By how much one is better than the other, in points of a percentage where the metric is one."""
+        return difference(one, other, self.metric.sign)
+
+    def over_guess(self, one: Tried) -> Estimate:
+        """By how much one is better than the guess."""
+        assert self.guess is not None
+        return self.difference(one, self.guess)
+
+    @property
+    def links_add(self) -> Gain | None:
+        """What sees the links beside what sees the features alone, each the best of its kind."""
+        return self._gain(self.best("graph", "both"), self.best("features"))
+
+    @property
+    def features_add(self) -> Gain | None:
+        """What sees the features beside what sees the links alone, each the best of its kind."""
+        return self._gain(self.best("features", "both"), self.best("graph"))
+
+    def _gain(self, of: Tried | None, over: Tried | None) -> Gain | None:
+        return None if of is None or over is None else Gain(of, over, self.difference(of, over))
+
+    @property
+    def matters(self) -> float:
+        """The smallest difference that is worth something, in the metric's unit."""
+        return MATTERS if self.metric.percent else MATTERS / 100
+
+    def said(self, gain: Estimate) -> str:
+        """A difference in words: +2.1 points, 95 % interval [0.4, 3.9]."""
+        return f"{self.figures(gain, '+')}{' points' if self.metric.percent else ''} {self.interval(gain)}"
+
+    def figures(self, found: Estimate, plus: str = "") -> str:
+        """Its mean."""
+        return self._number(found.mean, plus)
+
+    def interval(self, found: Estimate) -> str:
+        """Its interval."""
+        return f"[{self._number(found.low)}, {self._number(found.high)}]"
+
+    def _number(self, value: float, plus: str = "") -> str:
+        return f"{value:{plus}.{1 if self.metric.percent else 3}f}".replace("-", "−")
 
     def as_dict(self) -> dict[str, Any]:
-        def scores(way: str) -> dict[str, Any] | None:
-            if way not in self.accuracy:
-                return None
-            return {**self.accuracy[way].as_dict(), "macro_f1": self.macro_f1[way].as_dict()}
+        """As plain data. Every score has mean, ci95 and per_run, in percent where the metric is a share.
 
-        words = {"missing": dict(self.missing), "note": self.note or None, "skipped": self.skipped or None}
-        return {**{way: scores(way) for way in WAYS}, "majority": scores(GUESS), "decided_by": self.metric, **words}
+        `features`, `graph` and `both` are the best of each way, `majority` the guess, `tried` all of them, best first;
+        `links_add` and `features_add` are the differences that the verdict follows from, and `signal` is one of ROC-AUC
+        to 50. What was not tried is in `missing`, `left_out` and `skipped`, with the reasons.
+        """
+
+        def scores(found: Tried | None) -> dict[str, Any] | None:
+            return None if found is None else found.as_dict()
+
+        return {
+            "metric": self.metric.name,
+            "splits": self.splits,
+            **{way: scores(self.best(way)) for way in WAYS},
+            "majority": scores(self.guess),
+            "tried": [{"way": each.way, **each.as_dict()} for each in self.ranked],
+            "links_add": None if self.links_add is None else self.links_add.as_dict(),
+            "features_add": None if self.features_add is None else self.features_add.as_dict(),
+            "signal": None if self.signal is None else self.signal.as_dict(),
+            "missing": dict(self.missing),
+            "left_out": dict(self.left_out),
+            "note": self.note or None,
+            "skipped": self.skipped or None,
+        }

@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 
 from pcnet.graph import CSR, Graph
 from pcnet.inspection._links import Neighbours
-from pcnet.nn import ModelSettings
+from pcnet.inspection._tried import Way
 
-#: The size of a step on the whole graph from which on nodes are sampled.
-LARGE = 20_000_000
 NODES = 10_000
 #: Columns that are carried over the links: features beyond are mixed by random signs, rare classes are left out.
 COLUMNS = 32
@@ -22,15 +20,7 @@ COLUMNS = 32
 Table = NDArray[np.float32]
 
 
-def step_size(graph: Graph, neighbours: Neighbours) -> int:
-    """Numbers that one step of one run on the whole graph touches, but for constants."""
-    values = graph.x.nnz if isinstance(graph.x, CSR) else graph.x.numel()
-    return max(1, neighbours.matrix.nnz * graph.num_classes + values)
-
-
-def sampled(
-    graph: Graph, neighbours: Neighbours, seed: int, model: ModelSettings
-) -> tuple[str, dict[str, tuple[Graph, ModelSettings]]]:
+def sampled(graph: Graph, neighbours: Neighbours, seed: int) -> tuple[str, dict[Way, Graph]]:
     """A sentence on what was done, and for features, graph and both the sampled nodes with such columns, without links.
 
     With P = D⁻¹A: features x_i; links (PY)_i, (P²Y)_i and log degree; both all of these and (PX)_i, (P²X)_i. Y holds
@@ -60,14 +50,15 @@ def sampled(
         y=torch.from_numpy(labels[nodes]),
         ids=None,
         schema=None,
+        listed_edges=None,
     )
-    ways = {
-        "features": (bare, model),
-        "graph": (replace(bare, x=torch.from_numpy(links)), model),
-        "both": (replace(bare, x=_beside(own, both)), model),
+    ways: dict[Way, Graph] = {
+        "features": bare,
+        "graph": replace(bare, x=torch.from_numpy(links)),
+        "both": replace(bare, x=_beside(own, both)),
     }
     note = (
-        f"The graph is large: the probe is trained on {count:,} of {len(known):,} labelled nodes, and sees the links "
+        f"The graph is large: perceptrons are trained on {count:,} of {len(known):,} labelled nodes, and see the links "
         "as what lies one and two steps away."
     )
     return note, ways

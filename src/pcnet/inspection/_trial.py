@@ -1,40 +1,31 @@
-"""Features only, links only, or both: each is trained on a few splits of the labelled nodes."""
+"""Methods with their defaults on a few splits of the labelled nodes: what each makes of features, links and both."""
 
 from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
-import scipy.sparse
 import torch
+from torch import Tensor
 
-from pcnet.data import Split
-from pcnet.errors import PcnetWarning
-from pcnet.evaluation import Summary, scores, summarise
-from pcnet.graph import CSR, Graph
+from pcnet._checks import FloatArray
+from pcnet.data import STRATIFIED, Split, make_split
+from pcnet.errors import PcnetError, PcnetWarning
+from pcnet.evaluation import METRICS, Metric, default_metric, metric_named
+from pcnet.graph import Graph
+from pcnet.inspection._candidates import Candidate, missing_ways
+from pcnet.inspection._features import Features
 from pcnet.inspection._links import Neighbours
-from pcnet.inspection._probe import GUESS, Metric, Probe
-from pcnet.inspection._sample import LARGE, sampled, step_size
-from pcnet.nn import MLPSettings, ModelSettings, PCNetSettings
-from pcnet.training import Run, Targets, TrainingSettings, train
+from pcnet.inspection._plan import FIRST, Plan, planned
+from pcnet.inspection._probe import WAYS, Probe
+from pcnet.inspection._tried import Estimate, Tried, Way, difference, redrawn
+from pcnet.training import Run, Targets, train
 
-#: The share of each class that validates, and that tests.
-HELD = 0.2
-TRAINING = TrainingSettings(epochs=500)
-#: Numbers that a whole training of one run may touch: larger graphs get fewer epochs, down to FEWEST.
-WORK, FEWEST = 150_000_000, 100
-#: From this share of the most frequent class on, macro-F1 decides, and training counts all classes alike.
-FREQUENT = 0.8
 #: Fewer labelled nodes than this give test sets of which one node more or less decides.
 LEAST = 30
-
-#: The same perceptron with and without a filter behind it; without features, a node is known by its number alone,
-#: and half of the numbers are hidden at each step so that a node must learn from its neighbours' classes.
-MLP, FILTER = MLPSettings(drop_in=0.3), PCNetSettings(drop_in=0.3, activation="relu")
-NUMBERED = PCNetSettings(hidden=None, drop_in=0.5)
 
 Tell = Callable[[str, float], None]
 
@@ -42,82 +33,43 @@ Tell = Callable[[str, float], None]
 def probe(
     graph: Graph,
     neighbours: Neighbours,
+    features: Features,
     *,
-    splits: int,
-    seed: int,
+    splits: int | None = None,
+    seed: int = 0,
+    metric: str | None = None,
     threads: int | None = None,
+    device: str = "cpu",
     tell: Tell | None = None,
 ) -> Probe:
-    """Train each way on the same splits, 60/20/20 within every class, and score it on their test nodes.
+    """Train methods on the same stratified splits, 60/20/20, and score them on the test nodes.
 
-    Large graphs are sampled (see `sampled`). Test labels choose nothing: they are read when all is trained.
+    What is tried follows from the size of the graph (see `planned`). Test labels choose no epoch: they are read when a
+    run is trained.
     """
     graph = replace(graph, published_y=None, fixed_splits=())
+    chosen = default_metric(graph.y) if metric is None else metric_named(metric)
+    missing = missing_ways(features, neighbours)
+    reason = _too_few(graph.y)
+    if reason or len(missing) == len(WAYS):
+        return Probe(chosen, missing=missing, skipped=reason or "There are neither features nor links to learn from.")
+    plan = planned(graph, neighbours, features, splits, seed, metric)
+    # Those of the sampled nodes, where nodes are sampled.
+    graph = plan.candidates[0].graph
     reason = _too_few(graph.y)
     if reason:
-        return Probe({}, {}, {}, skipped=reason)
-    missing = _missing(graph, neighbours)
-    ways, training, note = _planned(graph, neighbours, seed)
-    ways = {way: pair for way, pair in ways.items() if way not in missing}
-    if not ways:
-        return Probe({}, {}, missing, skipped="There are neither features nor links to learn from.")
-    # Those of the sampled nodes, where nodes are sampled.
-    labels = next(iter(ways.values()))[0].y
-    reason = _too_few(labels)
-    if reason:
-        return Probe({}, {}, missing, skipped=reason)
-    metric: Metric = "accuracy"
-    if float(torch.bincount(labels[labels >= 0]).max() / (labels >= 0).sum()) >= FREQUENT:
-        metric, training = "macro_f1", replace(training, class_weight="balanced", select="val_balanced_loss")
-    drawn = [stratified(labels, seed + number) for number in range(splits)]
-    found = _trained(ways, drawn, training, threads, tell)
-    return replace(found, missing=missing, note=note, metric=metric)
+        return Probe(chosen, missing=missing, skipped=reason)
+    drawn = [make_split(graph, STRATIFIED, seed + number) for number in range(plan.splits)]
+    trial = _Trial(chosen, drawn, threads, device, tell)
+    tried, failed = trial.run(plan)
+    if not tried:
+        return Probe(chosen, missing=missing, skipped=next(iter(failed.values())))
+    found = Probe(chosen, tuple(tried), trial.guess(), missing, {**plan.left_out, **failed}, note=trial.note(plan))
+    clear = any(found.over_guess(each).low > 0 for each in tried)
+    return found if clear else replace(found, signal=trial.signal())
 
 
-def _missing(graph: Graph, neighbours: Neighbours) -> dict[str, str]:
-    """Which ways make no sense on this graph, and why."""
-    missing = {}
-    if graph.schema is not None and graph.schema.structural:
-        missing["features"] = "The nodes have no features of their own."
-    if neighbours.links.edges == 0:
-        missing |= dict.fromkeys(("graph", "both"), "There are no links.")
-    return missing
-
-
-def _planned(
-    graph: Graph, neighbours: Neighbours, seed: int
-) -> tuple[dict[str, tuple[Graph, ModelSettings]], TrainingSettings, str]:
-    """What is trained, how, and a sentence on what was cut for the sake of time."""
-    size = step_size(graph, neighbours)
-    if size > LARGE:
-        note, ways = sampled(graph, neighbours, seed, MLP)
-        return ways, TRAINING, note
-    numbers = CSR.from_scipy(scipy.sparse.eye(graph.num_nodes, format="csr"))
-    nameless = replace(graph, x=numbers, schema=None)
-    ways = {"features": (graph, MLP), "graph": (nameless, NUMBERED), "both": (graph, FILTER)}
-    epochs = min(TRAINING.epochs, max(FEWEST, WORK // size))
-    note = "" if epochs == TRAINING.epochs else f"To keep it short, no more than {epochs} epochs are trained."
-    return ways, replace(TRAINING, epochs=epochs), note
-
-
-def stratified(labels: torch.Tensor, seed: int) -> Split:
-    """60/20/20 within every class, as far as whole nodes allow; classes of one or two nodes only train.
-
-    The published protocol takes as many training nodes from each class: small classes are never tested there.
-    """
-    random = np.random.default_rng(seed)
-    y = labels.cpu().numpy()
-    parts: list[list[np.ndarray]] = [[], [], []]
-    for label in np.unique(y[y >= 0]):
-        members = random.permutation(np.flatnonzero(y == label))
-        held = max(1, round(HELD * len(members))) if len(members) > 2 else 0
-        for part, ids in zip(parts, np.split(members, [len(members) - 2 * held, len(members) - held]), strict=True):
-            part.append(ids)
-    train, val, test = (torch.from_numpy(np.concatenate(part)) for part in parts)
-    return Split(train, val, test, labels, "stratified-60-20-20", seed)
-
-
-def _too_few(y: torch.Tensor) -> str:
+def _too_few(y: Tensor) -> str:
     """Why these labels allow no probe; empty where they do."""
     labels = y[y >= 0]
     counts = torch.bincount(labels)
@@ -130,48 +82,116 @@ def _too_few(y: torch.Tensor) -> str:
     return ""
 
 
-def _trained(
-    ways: Mapping[str, tuple[Graph, ModelSettings]],
-    splits: Sequence[Split],
-    training: TrainingSettings,
-    threads: int | None,
-    tell: Tell | None,
-) -> Probe:
-    targets = [Targets.from_split(split) for split in splits]
-    watch = _Share(tell, len(ways) * len(splits) * training.epochs)
-    logits = {GUESS: [_guess(known, len(split.labels)) for known, split in zip(targets, splits, strict=True)]}
-    for way, (graph, model) in ways.items():
-        watch.what = {"features": "features only", "graph": "links only", "both": "features and links"}[way]
-        runs = [Run(model, training, known, split.seed) for known, split in zip(targets, splits, strict=True)]
-        with warnings.catch_warnings():
-            # That edges are directed is said in the inspection's own words.
-            warnings.simplefilter("ignore", PcnetWarning)
-            outcomes = train(graph, runs, threads=threads, reporter=watch)
-        logits[way] = [outcome.logits for outcome in outcomes]
-    found: dict[str, dict[str, Summary]] = {"accuracy": {}, "macro_f1": {}}
-    for way, each in logits.items():
-        tested = [scores(own, split.labels, split.test) for own, split in zip(each, splits, strict=True)]
-        for metric, summaries in found.items():
-            summaries[way] = summarise([score[metric] for score in tested])
-    train_size, _, test_size = splits[0].sizes
-    return Probe(found["accuracy"], found["macro_f1"], {}, test_per_train=test_size / train_size)
+class _Trial:
+    """Trains candidates on splits, and keeps what they say of the test nodes."""
+
+    def __init__(
+        self, metric: Metric, splits: Sequence[Split], threads: int | None, device: str, tell: Tell | None
+    ) -> None:
+        self._metric, self._splits, self._threads, self._device = metric, splits, threads, device
+        self._watch = _Share(tell)
+        self._logits: dict[str, list[Tensor]] = {}
+
+    def run(self, plan: Plan) -> tuple[list[Tried], dict[str, str]]:
+        """All on the first splits, on more of them what may be the best of its way; and why any could not be."""
+        first, rest = self._splits[:FIRST], self._splits[FIRST:]
+        self._watch.all = FIRST * sum(each.seconds for each in plan.candidates)
+        tried: list[tuple[Candidate, Tried]] = []
+        failed: dict[str, str] = {}
+        for each in plan.candidates:
+            outcome = self._attempt(each, first)
+            if isinstance(outcome, str):
+                failed[each.name] = outcome
+            else:
+                tried.append((each, outcome))
+        worse = {own.name for _, own in tried if any(_given_up(own, other, self._metric) for _, other in tried)}
+        kept = [each for each, own in tried if own.name not in worse]
+        rest = rest[: plan.further(kept)] if kept else []
+        self._splits = [*first, *rest]
+        self._watch.all += len(rest) * sum(each.seconds for each in kept)
+        found = []
+        for each, own in tried:
+            more = self._attempt(each, rest) if rest and each in kept else ""
+            found.append(own if isinstance(more, str) else own.joined(more))
+        return found, failed
+
+    def note(self, plan: Plan) -> str:
+        """What was cut for the sake of time."""
+        if plan.note or len(self._splits) == plan.splits:
+            return plan.note
+        return f"{len(self._splits)} splits instead of {plan.splits} to keep it short; --splits takes the time."
+
+    def guess(self) -> Tried:
+        """Always as often each class as in training: the log of its share."""
+        shares = []
+        for split in self._splits:
+            counts = torch.bincount(split.labels[split.train], minlength=int(split.labels.max()) + 1)
+            shares.append((counts / counts.sum()).clamp(min=1e-9).log().expand(len(split.test), -1))
+        return self._scored("guess", "always the same", shares, self._splits)
+
+    def signal(self) -> Estimate:
+        """By how many points of ROC-AUC the best is above the 50 of any guess, whatever decides elsewhere."""
+        auc = METRICS["roc_auc"]
+        best = max(self._logits.values(), key=lambda each: np.nanmean(self._scores(auc, each, self._splits)))
+        found = self._scored("both", "", best, self._splits, auc)
+        mean, low, high = found.score
+        return Estimate(mean - 50.0, low - 50.0, high - 50.0)
+
+    def _attempt(self, candidate: Candidate, splits: Sequence[Split]) -> Tried | str:
+        """A candidate's scores on these splits, or why there are none."""
+        experiment = candidate.experiment
+        runs = [Run(experiment.model, experiment.training, Targets.from_split(each), each.seed) for each in splits]
+        self._watch.begin(candidate.name, candidate.seconds / experiment.training.epochs)
+        try:
+            with warnings.catch_warnings():
+                # That edges are directed is said in the inspection's own words.
+                warnings.simplefilter("ignore", PcnetWarning)
+                outcomes = train(
+                    candidate.graph, runs, threads=self._threads, device=self._device, reporter=self._watch
+                )
+        except PcnetError as error:
+            return str(error)
+        except (MemoryError, torch.cuda.OutOfMemoryError):
+            return "There is not enough memory for it."
+        if any(outcome.diverged for outcome in outcomes):
+            return "Its training diverged."
+        logits = [outcome.logits[each.test].cpu() for outcome, each in zip(outcomes, splits, strict=True)]
+        self._logits.setdefault(candidate.name, []).extend(logits)
+        found = self._scored(candidate.way, candidate.name, logits, splits)
+        return replace(found, method=candidate.method, settings=candidate.settings)
+
+    def _scored(
+        self, way: Way, name: str, logits: Sequence[Tensor], splits: Sequence[Split], metric: Metric | None = None
+    ) -> Tried:
+        metric = metric or self._metric
+        pairs = list(zip(logits, splits, strict=False))
+        draws = [redrawn(metric, own, split.labels[split.test], split.seed) for own, split in pairs]
+        return Tried(way, name, self._scores(metric, logits, splits), np.stack(draws))
+
+    def _scores(self, metric: Metric, logits: Sequence[Tensor], splits: Sequence[Split]) -> FloatArray:
+        pairs = zip(logits, splits, strict=False)
+        return np.array([metric.score(own, split.labels[split.test]) for own, split in pairs])
 
 
-def _guess(known: Targets, nodes: int) -> torch.Tensor:
-    """Logits that always name the class of most training nodes."""
-    return torch.bincount(known.train_labels, minlength=known.num_classes).float().expand(nodes, -1)
+def _given_up(own: Tried, other: Tried, metric: Metric) -> bool:
+    """Whether another that may look at the same is clearly better."""
+    return own.way == other.way and difference(other, own, metric.sign).low > 0
 
 
 class _Share:
-    """Epochs of single runs, told as a share of all of them."""
+    """Epochs of single runs, told as a share of the seconds that all are expected to take."""
 
-    def __init__(self, tell: Tell | None, epochs: int) -> None:
-        self.what = ""
-        self._tell, self._all, self._done = tell, epochs, 0
+    def __init__(self, tell: Tell | None) -> None:
+        self.all = 0.0
+        self._what, self._tell, self._done, self._each = "", tell, 0.0, 0.0
         self._lock = threading.Lock()
+
+    def begin(self, what: str, seconds: float) -> None:
+        """The next is trained, and takes so many seconds an epoch."""
+        self._what, self._each = what, seconds
 
     def advance(self, epochs: int) -> None:
         with self._lock:
-            self._done += epochs
+            self._done += epochs * self._each
             if self._tell is not None:
-                self._tell(self.what, self._done / self._all)
+                self._tell(self._what, min(1.0, self._done / self.all))

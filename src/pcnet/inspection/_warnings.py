@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pcnet.evaluation import Metric
 from pcnet.inspection._classes import Classes
 from pcnet.inspection._features import Features
 from pcnet.inspection._links import Links
@@ -14,12 +15,12 @@ UNBALANCED, FEW = 10, 20
 TINY = 10
 
 
-def warnings_of(links: Links, classes: Classes, features: Features) -> list[str]:
-    """What may mislead, in sentences."""
-    return [*_on_labels(classes), *_on_links(links), *_on_features(links, features)]
+def warnings_of(links: Links, classes: Classes, features: Features, metric: Metric) -> list[str]:
+    """What may mislead, in sentences; `metric` is what scores."""
+    return [*_on_labels(classes, metric), *_on_links(links), *_on_features(links, features)]
 
 
-def _on_labels(classes: Classes) -> list[str]:
+def _on_labels(classes: Classes, metric: Metric) -> list[str]:
     if classes.labelled == 0 or classes.majority_share is None:
         return ["No node has a label; nothing can be trained before some have."]
     found = []
@@ -30,8 +31,7 @@ def _on_labels(classes: Classes) -> list[str]:
     elif classes.majority_share >= 0.8 or max(present)[0] >= UNBALANCED * min(present)[0]:
         found.append(
             f"The classes are unbalanced: '{classes.majority}' has {100 * classes.majority_share:.0f} % of the labels, "
-            f"'{min(present)[1]}' {min(present)[0]:,} of {classes.labelled:,}. Look at macro-F1 beside accuracy, and "
-            "try --set class_weight=balanced."
+            f"'{min(present)[1]}' {min(present)[0]:,} of {classes.labelled:,}. {_remedy(metric)}"
         )
     if small and len(present) > 1:
         what = f"{'classes' if len(small) > 1 else 'class'} {_listed(small)}"
@@ -42,6 +42,21 @@ def _on_labels(classes: Classes) -> list[str]:
             "nodes before you tune anything."
         )
     return found
+
+
+def _remedy(metric: Metric) -> str:
+    """What to do about unbalanced classes, beside scoring by this metric."""
+    if metric.name in ("balanced_accuracy", "macro_f1"):
+        return "--set class_weight=balanced trains with all of them alike, too."
+    if metric.ranks:
+        return (
+            f"{metric.title} is blind to that, but the answers are not: for those look at balanced accuracy, and try "
+            "--set class_weight=balanced."
+        )
+    return (
+        f"{metric.title.capitalize()} hardly sees the small ones: --metric macro_f1 or "
+        "balanced_accuracy does, and --set class_weight=balanced trains with all of them alike."
+    )
 
 
 def _on_links(links: Links) -> list[str]:

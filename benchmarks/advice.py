@@ -1,0 +1,213 @@
+"""`python -m benchmarks.advice`: is the method that `pcnet inspect` names first among the best of a comparison?
+
+For every graph at hand: the probe and what it advises, and every method's defaults on stratified splits that the probe
+does not have. What is trained stays in a folder: the same command goes on where it was interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+import torch
+
+from benchmarks.command import Command, with_origin
+from pcnet import Graph, PcnetError, PcnetWarning, inspect_graph, load_dataset, read_graph
+from pcnet._files import read_json, write_json, write_text
+from pcnet.data import STRATIFIED, data_folder
+from pcnet.evaluation import metric_named, summarise
+from pcnet.experiments import graph_experiment, run_experiment
+from pcnet.graph import CSR
+from pcnet.reproduction import Sheet
+
+METHODS = ("mlp", "gcn", "acmgcn", "h2gcn", "linkx", "pcnet")
+#: Small ones first.
+NAMED = (
+    *("texas", "cornell-fixed", "wisconsin", "reed98", "cora", "citeseer", "amherst41"),
+    *("actor", "johnshopkins55", "pubmed", "cornell5"),
+)
+OWN = ("chameleon_filtered", "musae-engb", "amazon_photo")
+#: The probe has the seeds from 0 on.
+FIRST_SEED = 10
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    options = _parse(arguments)
+    warnings.simplefilter("ignore", PcnetWarning)
+    rows = []
+    for name in options.graphs:
+        graph = graph_named(name)
+        advice = {} if options.only_compare else advised(graph, name, options)
+        cells = {method: compared(graph, name, method, options) for method in options.methods}
+        if advice:
+            rows.append(row_of(name, graph, advice, cells))
+    report = with_origin(options, {"first_seed": FIRST_SEED, "protocol": STRATIFIED, "rows": rows})
+    if options.out is not None and rows:
+        write_json(options.out / "advice.json", report)
+        write_text(options.out / "advice.md", page(report))
+    print(page(report))
+
+
+def advised(graph: Graph, name: str, options: argparse.Namespace) -> dict[str, Any]:
+    """What the inspection found and how long it took; what was there is kept."""
+    path = options.store / f"{name}-inspect.json"
+    if not path.exists():
+        start, computing = time.perf_counter(), time.process_time()
+        found = inspect_graph(graph)
+        taken = {"seconds": time.perf_counter() - start, "computing_s": time.process_time() - computing}
+        write_json(path, {**taken, "probe": found.as_dict()["probe"], **found.advice.as_dict()})
+    return dict(read_json(path))
+
+
+def compared(graph: Graph, name: str, method: str, options: argparse.Namespace) -> dict[str, Any]:
+    """A method's test scores, by the seed of the split; those that were there are kept."""
+    path = options.store / f"{name}-{method}.json"
+    cell: dict[str, Any] = read_json(path) if path.exists() else {"scores": {}, "seconds": 0.0}
+    experiment = graph_experiment(graph, method, STRATIFIED)
+    wanted = [seed for seed in range(FIRST_SEED, FIRST_SEED + options.splits) if str(seed) not in cell["scores"]]
+    for place in range(0, 0 if options.only_stored else len(wanted), options.together):
+        seeds = tuple(wanted[place : place + options.together])
+        start = time.perf_counter()
+        result = run_experiment(graph, replace(experiment, seeds=seeds))
+        cell["scores"] |= dict(zip(map(str, seeds), result.test[experiment.metric].per_run, strict=True))
+        cell |= {"metric": experiment.metric, "seconds": cell["seconds"] + time.perf_counter() - start}
+        write_json(path, cell)
+        print(f"{name} {method}: {np.mean(list(cell['scores'].values())):.2f} of {len(cell['scores'])}", flush=True)
+    return cell
+
+
+def row_of(name: str, graph: Graph, advice: Mapping[str, Any], cells: Mapping[str, Any]) -> dict[str, Any]:
+    """The method named first beside the best, on the splits that both had."""
+    first = advice["methods"][0]["method"]
+    metric = metric_named(advice["probe"]["metric"])
+    scores = {method: cell["scores"] for method, cell in cells.items() if cell["scores"]}
+
+    def ahead(method: str) -> list[float]:
+        """By how much a method is better than the one named first, split by split."""
+        shared = [seed for seed in scores[first] if seed in scores[method]]
+        return [metric.sign * (scores[method][seed] - scores[first][seed]) for seed in shared]
+
+    best = max(scores, key=lambda method: float(np.mean(ahead(method))))
+    difference, own = summarise(ahead(best)), summarise(list(scores[best].values()))
+    named = float(np.mean([scores[first][seed] for seed in scores[best] if seed in scores[first]]))
+    return {
+        "graph": name,
+        "nodes": graph.num_nodes,
+        "metric": metric.name,
+        "named_first": first,
+        "settings": advice["methods"][0]["settings"],
+        "named_mean": named,
+        "best": best,
+        "best_mean": own.mean,
+        "best_ci95": list(own.ci95),
+        "difference": difference.mean,
+        "difference_ci95": list(difference.ci95),
+        "within": difference.ci95[0] <= 0 or named >= own.ci95[0],
+        "inspect_seconds": advice["seconds"],
+        "inspect_computing_s": advice["computing_s"],
+        "left_out": advice["probe"]["left_out"],
+        "means": {method: float(np.mean(list(each.values()))) for method, each in scores.items()},
+        "splits": {method: len(each) for method, each in scores.items()},
+    }
+
+
+def page(report: Mapping[str, Any]) -> str:
+    """The verdicts, all means, and where they come from."""
+    rows = report["rows"]
+    within = sum(row["within"] for row in rows)
+    verdicts = Sheet(
+        f"What `pcnet inspect` names first, and the best of a comparison: {within} of {len(rows)} within its interval",
+        ("graph", "metric", "named first", "its mean", "best", "its mean", "best − first", "within", "inspect, s"),
+        [
+            [
+                f"{row['graph']} ({row['nodes']:,})",
+                row["metric"],
+                " ".join([row["named_first"], *row["settings"]]),
+                f"{row['named_mean']:.2f}",
+                row["best"],
+                f"{row['best_mean']:.2f} [{row['best_ci95'][0]:.2f}, {row['best_ci95'][1]:.2f}]",
+                f"{row['difference']:.2f} [{row['difference_ci95'][0]:.2f}, {row['difference_ci95'][1]:.2f}]",
+                "yes" if row["within"] else "**no**",
+                f"{row['inspect_computing_s']:.0f}",
+            ]
+            for row in rows
+        ],
+        (
+            "Named first: by the probe alone, whose splits have the seeds from 0 on. Compared: every method's defaults "
+            f"on {report['protocol']} with the seeds from {report['first_seed']} on, scored by the metric of the rule.",
+            "Within: the mean of the method named first is in the 95 % bootstrap interval of the best one's, or the "
+            "interval of the differences of the two, split by split, reaches 0. The best is picked by these same runs.",
+            "inspect, s: seconds of computing, on one core; the clock of a free machine with two shows about half.",
+        ),
+    )
+    means = Sheet(
+        "Means of the comparison",
+        ("graph", *METHODS, "not tried by the probe"),
+        [
+            [
+                row["graph"],
+                *(
+                    f"{row['means'][method]:.2f} ({row['splits'][method]})" if method in row["means"] else "–"
+                    for method in METHODS
+                ),
+                ", ".join(row["left_out"]) or "",
+            ]
+            for row in rows
+        ],
+        ("In brackets the splits: what takes minutes a run has fewer of them, or none (–).",),
+    )
+    origin = f"- command: `{report['command']}`\n- date: {report['date']}; machine: {report['machine']}\n- versions: "
+    origin += ", ".join(f"{name} {number}" for name, number in report["versions"].items())
+    return f"{verdicts.markdown()}\n{means.markdown().replace('# ', '## ', 1)}\n{origin}\n"
+
+
+def graph_named(name: str) -> Graph:
+    """A named dataset, or a graph of the folder `own` beside the datasets."""
+    if name not in OWN:
+        return load_dataset(name)
+    folder = data_folder(None)
+    if folder is None:
+        raise PcnetError("Name the folder of raw datasets in PCNET_DATA; own/ lies in it.")
+    own = folder / "own"
+    return _musae(own / name) if name.startswith("musae") else read_graph(own / f"{name}.npz")
+
+
+def _musae(folder: Path) -> Graph:
+    """Twitch's users: who knows whom, what they stream, and whether it is for adults."""
+    import pandas
+
+    people = pandas.read_csv(folder / "target.csv").sort_values("new_id")
+    streams = json.loads((folder / "features.json").read_text(encoding="utf-8"))
+    pairs = np.array([(int(node), stream) for node, each in streams.items() for stream in each])
+    words = scipy.sparse.csr_matrix((np.ones(len(pairs)), pairs.T))
+    numbers = people[["days", "views"]].to_numpy(dtype=float)
+    numbers = (numbers - numbers.mean(axis=0)) / numbers.std(axis=0)
+    x = scipy.sparse.hstack([words, numbers, people[["partner"]].to_numpy(dtype=float)]).tocsr()
+    ends = torch.from_numpy(pandas.read_csv(folder / "edges.csv").to_numpy(dtype=np.int64).T)
+    y = torch.from_numpy(people["mature"].to_numpy(dtype=np.int64))
+    return Graph(torch.cat([ends, ends.flip(0)], dim=1), CSR.from_scipy(x, torch.float32), y, name=folder.name)
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = Command("advice", __doc__)
+    parser.add_argument("--graphs", nargs="+", metavar="NAME", default=[*NAMED, *OWN])
+    parser.add_argument("--methods", nargs="+", metavar="NAME", default=METHODS)
+    parser.add_argument("--splits", type=int, default=10, metavar="N", help="splits of the comparison")
+    parser.add_argument("--together", type=int, default=5, metavar="N", help="runs trained side by side, then kept")
+    parser.add_argument("--only-compare", action="store_true", help="inspect nothing")
+    parser.add_argument("--only-stored", action="store_true", help="compare no more than what is kept")
+    parser.add_argument("--store", type=Path, default=Path("runs/advice"), metavar="DIR", help="keeps what is trained")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="write advice.json and advice.md")
+    return parser.options(arguments)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,98 @@
+"""One way to predict the classes, its test scores, and how sure the difference between two of them is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from pcnet._checks import FloatArray
+from pcnet.evaluation import Metric
+
+Way = Literal["features", "graph", "both", "guess"]
+#: How often test nodes are drawn again for an interval.
+RESAMPLES = 500
+#: Numbers that are drawn at a time.
+AT_ONCE = 2**22
+
+
+class Estimate(NamedTuple):
+    """A mean over splits and its 95 % interval, or the same of a difference, in which more is better."""
+
+    mean: float
+    low: float
+    high: float
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"mean": self.mean, "ci95": [self.low, self.high]}
+
+
+@dataclass(frozen=True, eq=False)
+class Tried:
+    """What was trained, what it may look at, and its scores: one for each split, as reports have them.
+
+    `draws[i, r]` is the score on split i when its test nodes are drawn again with replacement for the r-th time; they
+    are the same nodes for all that is tried. `method` and `settings` are empty where no command trains the like.
+    """
+
+    way: Way
+    name: str
+    per_run: FloatArray
+    draws: FloatArray
+    method: str = ""
+    settings: tuple[str, ...] = ()
+
+    @property
+    def splits(self) -> int:
+        return len(self.per_run)
+
+    @property
+    def score(self) -> Estimate:
+        return _estimate(self.per_run, self.draws)
+
+    def joined(self, more: Tried) -> Tried:
+        """With the scores on further splits."""
+        per_run = np.concatenate([self.per_run, more.per_run])
+        draws = np.concatenate([self.draws, more.draws])
+        return Tried(self.way, self.name, per_run, draws, self.method, self.settings)
+
+    def as_dict(self) -> dict[str, Any]:
+        named = {"name": self.name, "method": self.method or None, "settings": list(self.settings)}
+        return {**named, **self.score.as_dict(), "per_run": self.per_run.tolist()}
+
+
+def difference(one: Tried, other: Tried, sign: int = 1) -> Estimate:
+    """By how much `one` is better than `other` on the splits that both had; `sign` is the metric's."""
+    both = min(one.splits, other.splits)
+    return _estimate(sign * (one.per_run[:both] - other.per_run[:both]), sign * (one.draws[:both] - other.draws[:both]))
+
+
+def _estimate(per_run: FloatArray, draws: FloatArray) -> Estimate:
+    """Mean, and the middle 95 % of means over splits that are drawn again, each with test nodes that are drawn again.
+
+    Nodes alone would leave out what a split's training set and seed do, and two to five splits alone say too little of
+    their own spread for a t-interval. Drawing both counts the spread of test nodes twice: it errs on the wide side,
+    as it must, since the training sets of the splits overlap (Nadeau and Bengio 2003).
+    """
+    splits, resamples = draws.shape
+    chosen = np.random.default_rng(0).integers(0, splits, size=(splits, resamples))
+    means = draws[chosen, np.arange(resamples)].mean(axis=0)
+    # A ranking metric is undefined where all nodes of a draw are of one class.
+    low, high = np.nanpercentile(means, [2.5, 97.5]) if np.isfinite(means).any() else (np.nan, np.nan)
+    return Estimate(float(per_run.mean()), float(low), float(high))
+
+
+def redrawn(metric: Metric, logits: Tensor, labels: Tensor, seed: int) -> FloatArray:
+    """The score on n nodes drawn with replacement from n, so many times; the same draws for the same seed."""
+    nodes, classes = logits.shape
+    random = np.random.default_rng(seed)
+    scores = []
+    step = max(1, AT_ONCE // (nodes * classes))
+    for begin in range(0, RESAMPLES, step):
+        picks = torch.from_numpy(random.integers(0, nodes, size=(min(step, RESAMPLES - begin), nodes)))
+        scores.append(metric.of(logits[picks], labels[picks], torch.ones_like(picks, dtype=torch.bool)))
+    found = torch.cat(scores).double().numpy()
+    return 100.0 * found if metric.percent else found
