@@ -123,7 +123,7 @@ def test_a_guess_and_the_signal_are_printed():
     (sentence, *_) = advice(found).sentences
     assert "ROC-AUC of the best is 51.0 [48.5, 53.5] where a guess has 50" in sentence
     (sentence, *_) = advice(replace(found, signal=Estimate(4.0, -1.5, 9.5))).sentences
-    assert found.said(found.over_guess(found.ranked[0])) in sentence
+    assert found.said(found.over_guess.by) in sentence
     assert "100 labels do not settle it" in sentence
     (sentence, *_) = advice(replace(found, signal=Estimate(14.0, 9.5, 18.5))).sentences
     assert "something is known: ROC-AUC of the best is 64.0 [59.5, 68.5]" in sentence

@@ -55,7 +55,7 @@ def _fewer_epochs(*of: Any) -> Experiment:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("case", "n"), [("graph", 240), ("features", 240), ("both", 600), ("nothing", 240)])
+@pytest.mark.parametrize(("case", "n"), [("graph", 600), ("features", 240), ("both", 600), ("nothing", 240)])
 def test_the_planted_verdict(case, n, monkeypatch):
     """Of noise it cannot be known for certain, with 240 labels, that nothing can be learned from it."""
     monkeypatch.setattr(_candidates, "OTHERS", ("acmgcn",))

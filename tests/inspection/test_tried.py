@@ -10,7 +10,7 @@ from sklearn.metrics import roc_auc_score
 
 from pcnet.evaluation import METRICS
 from pcnet.inspection import Tried, _tried
-from pcnet.inspection._tried import difference, redrawn
+from pcnet.inspection._tried import difference, gain, redrawn
 
 
 def answers(truth: np.ndarray, right: np.ndarray) -> torch.Tensor:
@@ -62,6 +62,37 @@ def test_intervals_of_equally_good_answers_hold_zero():
         found = difference(*both)
         misses += not found.low <= 0 <= found.high
     assert misses <= 5
+
+
+def test_the_best_of_many_guesses_is_no_gain():
+    """Eight that are right on half of the nodes, the best of which is picked: the interval knows that it was."""
+    random = np.random.default_rng(0)
+    misses = 0
+    for _ in range(60):
+        many = []
+        for _ in range(8):
+            parts = []
+            for split in range(2):
+                truth = np.random.default_rng(split).integers(0, 2, size=60)
+                logits = answers(truth, random.random(60) < 0.5)
+                parts.append((METRICS["accuracy"].score(logits, torch.from_numpy(truth)), logits, truth, split))
+            draws = [
+                redrawn(METRICS["accuracy"], own, torch.from_numpy(truth), split) for _, own, truth, split in parts
+            ]
+            many.append(Tried("both", "", np.array([score for score, *_ in parts]), np.stack(draws)))
+        many.sort(key=lambda each: -each.score.mean)
+        half = Tried("guess", "", np.full(2, 50.0), np.full(many[0].draws.shape, 50.0))
+        misses += gain(many, [half]).low > 0
+        assert gain(many, [half]).low < gain(many[:1], [half]).low
+    assert misses <= 2
+
+
+def test_of_one_and_one_a_gain_is_their_difference():
+    one, other = tried("both", 80, 2.0), tried("graph", 70, 2.0)
+    direct, picked = difference(one, other), gain([one], [other])
+    assert picked.mean == direct.mean == 10
+    assert (picked.low, picked.high) == (pytest.approx(direct.low, abs=0.3), pytest.approx(direct.high, abs=0.3))
+    assert gain([other], [one], sign=-1).mean == 10
 
 
 def test_only_splits_that_both_had_count():

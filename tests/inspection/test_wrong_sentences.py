@@ -37,7 +37,7 @@ def test_a_class_with_78_percent_hides_nothing(monkeypatch):
     best = found.probe.ranked[0]
     assert found.probe.metric.name == "roc_auc"
     assert best.score.mean > 70
-    assert found.probe.over_guess(best).low > 0
+    assert found.probe.over_guess.by.low > 0
     assert found.advice.verdict != "nothing"
     assert not any("labels belong" in sentence or "guess" in sentence for sentence in found.advice.sentences)
 
@@ -56,7 +56,7 @@ def test_features_that_say_nothing_alone_are_kept_where_they_help_the_links(monk
     x = np.stack([sign, random.standard_normal(n), np.ones(n)], axis=1)
     found = inspected(graph_of(source, target, x, y), monkeypatch)
     (links, features, *_) = found.advice.sentences
-    assert found.probe.over_guess(found.probe.best("features")).low <= 0
+    assert found.probe.features_alone.by.low <= 0
     assert found.advice.verdict == "both"
     assert features.startswith("Alone the features are not clearly better than a guess, but they add to")
     assert found.probe.features_add.by.mean > 10

@@ -227,7 +227,9 @@ def _remarks(probe: Probe) -> list[str]:
         remarks.append(f"* clearly worse than another of its kind on the first {FIRST} splits, and given up.")
     if probe.metric.name == "roc_auc":
         remarks.append("ROC-AUC: how often a node of a class is ranked above one that is not; a guess has 50.")
-    remarks += [f"Not tried: {name}. {reason}" for name, reason in probe.left_out.items()]
+    for reason in dict.fromkeys(probe.left_out.values()):
+        names = [name for name, other in probe.left_out.items() if other == reason]
+        remarks.append(f"Not tried: {', '.join(names)}. {reason}")
     return [*remarks, probe.note] if probe.note else remarks
 
 

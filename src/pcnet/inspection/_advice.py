@@ -102,8 +102,8 @@ def _on_worth(verdict: Verdict, probe: Probe | None, classes: Classes) -> list[s
     if probe.signal is not None:
         return [_on_signal(verdict, probe, probe.signal, best, classes)]
     if verdict in ("features", "graph") and probe.links_add is None:
-        only, over = "features" if verdict == "features" else "links", probe.over_guess(best)
-        return [f"Only the {only} can be learned from; {best.name} is {probe.said(over)} above a guess."]
+        only = "features" if verdict == "features" else "links"
+        return [f"Only the {only} can be learned from; {best.name} is {probe.said(probe.over_guess.by)} above a guess."]
     return [_on_links(probe, probe.links_add), _on_features(probe, probe.features_add)]
 
 
@@ -115,7 +115,7 @@ def _on_signal(verdict: Verdict, probe: Probe, signal: Estimate, best: Tried, cl
             f"Nothing that was tried predicts the classes: {auc}. Check that the labels belong to these nodes, and "
             "look for features that have to do with them."
         )
-    over = f"{best.name} is {probe.said(probe.over_guess(best))} above always saying '{classes.majority}'"
+    over = f"{best.name} is {probe.said(probe.over_guess.by)} above always saying '{classes.majority}'"
     if signal.low > 0:
         return (
             f"By {probe.metric.title} nothing is clearly better than a guess ({over}), but something is known: {auc}."
@@ -129,7 +129,7 @@ def _on_signal(verdict: Verdict, probe: Probe, signal: Estimate, best: Tried, cl
 def _on_links(probe: Probe, gain: Gain | None) -> str:
     if gain is None:
         return ""
-    found = f"{gain.of.name} is {probe.said(gain.by)} beside {gain.over.name}"
+    found = f"{gain.best.name} is {probe.said(gain.by)} beside {gain.over.name}"
     if worth(probe, gain) == "adds":
         return f"The links add to what the features say: {found}."
     if worth(probe, gain) == "little":
@@ -143,10 +143,10 @@ def _on_links(probe: Probe, gain: Gain | None) -> str:
 def _on_features(probe: Probe, gain: Gain | None) -> str:
     if gain is None:
         return ""
-    alone = probe.best("features")
-    found = f"{gain.of.name} is {probe.said(gain.by)} beside {gain.over.name}"
+    alone = probe.features_alone
+    found = f"{gain.best.name} is {probe.said(gain.by)} beside {gain.over.name}"
     if worth(probe, gain) == "adds":
-        useless = alone is not None and probe.over_guess(alone).low <= 0
+        useless = alone is not None and alone.by.low <= 0
         start = "Alone the features are not clearly better than a guess, but they" if useless else "The features"
         return f"{start} add to what the links say: {found}."
     if worth(probe, gain) == "little":

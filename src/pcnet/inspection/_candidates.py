@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import scipy.sparse
@@ -19,6 +20,9 @@ from pcnet.inspection._tried import Way
 
 #: Cheap enough for every graph that is not sampled; and those that are tried where time allows.
 BASIC, OTHERS = ("mlp", "pcnet", "gcn"), ("acmgcn", "linkx", "h2gcn")
+
+#: What perceptrons see of a large graph.
+SAMPLED: Mapping[Way, str] = {"features": "mlp", "graph": "mlp of the links", "both": "mlp of features and links"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,9 +80,8 @@ def sample_candidates(
     found = []
     for way, table in seen.items():
         if way not in missing_ways(features, neighbours):
-            name = "mlp" if way == "features" else "mlp of the neighbourhood"
             experiment = graph_experiment(table, "mlp", STRATIFIED).with_metric(metric)
-            found.append(Candidate(way, name, table, experiment, 1.0))
+            found.append(Candidate(way, SAMPLED[way], table, experiment, 1.0))
     return note, found
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from pcnet.evaluation import Metric
-from pcnet.inspection._tried import Estimate, Tried, Way, difference
+from pcnet.inspection._tried import Estimate, Tried, Way, difference, gain
 
 #: Ways to learn, and what they are called.
 WAYS: Mapping[Way, str] = {"features": "features only", "graph": "links only", "both": "features and links"}
@@ -18,17 +18,22 @@ MATTERS = 2.0
 class Gain(NamedTuple):
     """By how much one thing that was tried is better than another."""
 
-    of: Tried
+    best: Tried
     over: Tried
     by: Estimate
+
+    @staticmethod
+    def of_best(these: Sequence[Tried], those: Sequence[Tried], sign: int) -> Gain:
+        """The first of these beside the first of those; the interval allows for their having been picked."""
+        return Gain(these[0], those[0], gain(these, those, sign))
 
     @property
     def splits(self) -> int:
         """Those that both had."""
-        return min(self.of.splits, self.over.splits)
+        return min(self.best.splits, self.over.splits)
 
     def as_dict(self) -> dict[str, Any]:
-        return {"of": self.of.name, "over": self.over.name, **self.by.as_dict()}
+        return {"best": self.best.name, "over": self.over.name, **self.by.as_dict()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,29 +71,39 @@ class Probe:
 
     def best(self, *ways: Way) -> Tried | None:
         """The best of these ways."""
-        return next((each for each in self.ranked if each.way in ways), None)
+        return next(iter(self._of(*ways)), None)
 
     def difference(self, one: Tried, other: Tried) -> Estimate:
         """By how much one is better than the other, in points of a percentage where the metric is one."""
         return difference(one, other, self.metric.sign)
 
-    def over_guess(self, one: Tried) -> Estimate:
-        """By how much one is better than the guess."""
+    @property
+    def over_guess(self) -> Gain:
+        """The best of all beside the guess."""
         assert self.guess is not None
-        return self.difference(one, self.guess)
+        return Gain.of_best(self.ranked, [self.guess], self.metric.sign)
+
+    @property
+    def features_alone(self) -> Gain | None:
+        """What sees nothing but the features beside the guess."""
+        return self._gain(self._of("features"), [] if self.guess is None else [self.guess])
 
     @property
     def links_add(self) -> Gain | None:
-        """What sees the links beside what sees the features alone, each the best of its kind."""
-        return self._gain(self.best("graph", "both"), self.best("features"))
+        """The best that sees the links beside the best that sees the features alone."""
+        return self._gain(self._of("graph", "both"), self._of("features"))
 
     @property
     def features_add(self) -> Gain | None:
-        """What sees the features beside what sees the links alone, each the best of its kind."""
-        return self._gain(self.best("features", "both"), self.best("graph"))
+        """The best that sees the features beside the best that sees the links alone."""
+        return self._gain(self._of("features", "both"), self._of("graph"))
 
-    def _gain(self, of: Tried | None, over: Tried | None) -> Gain | None:
-        return None if of is None or over is None else Gain(of, over, self.difference(of, over))
+    def _of(self, *ways: Way) -> list[Tried]:
+        """What was tried of these ways, best first."""
+        return [each for each in self.ranked if each.way in ways]
+
+    def _gain(self, of: list[Tried], over: list[Tried]) -> Gain | None:
+        return Gain.of_best(of, over, self.metric.sign) if of and over else None
 
     @property
     def matters(self) -> float:

@@ -21,7 +21,7 @@ from pcnet.inspection._features import Features
 from pcnet.inspection._links import Neighbours
 from pcnet.inspection._plan import FIRST, Plan, planned
 from pcnet.inspection._probe import WAYS, Probe
-from pcnet.inspection._tried import Estimate, Tried, Way, difference, redrawn
+from pcnet.inspection._tried import Estimate, Tried, Way, difference, gain, redrawn
 from pcnet.training import Run, Targets, train
 
 #: Fewer labelled nodes than this give test sets of which one node more or less decides.
@@ -65,8 +65,7 @@ def probe(
     if not tried:
         return Probe(chosen, missing=missing, skipped=next(iter(failed.values())))
     found = Probe(chosen, tuple(tried), trial.guess(), missing, {**plan.left_out, **failed}, note=trial.note(plan))
-    clear = any(found.over_guess(each).low > 0 for each in tried)
-    return found if clear else replace(found, signal=trial.signal())
+    return found if found.over_guess.by.low > 0 else replace(found, signal=trial.signal())
 
 
 def _too_few(y: Tensor) -> str:
@@ -132,10 +131,10 @@ class _Trial:
     def signal(self) -> Estimate:
         """By how many points of ROC-AUC the best is above the 50 of any guess, whatever decides elsewhere."""
         auc = METRICS["roc_auc"]
-        best = max(self._logits.values(), key=lambda each: np.nanmean(self._scores(auc, each, self._splits)))
-        found = self._scored("both", "", best, self._splits, auc)
-        mean, low, high = found.score
-        return Estimate(mean - 50.0, low - 50.0, high - 50.0)
+        found = [self._scored("both", name, each, self._splits, auc) for name, each in self._logits.items()]
+        found.sort(key=lambda each: (each.splits < len(self._splits), -each.score.mean))
+        blind = np.full(found[0].draws.shape, 50.0)
+        return gain(found, [Tried("guess", "", blind[:, 0], blind)])
 
     def _attempt(self, candidate: Candidate, splits: Sequence[Split]) -> Tried | str:
         """A candidate's scores on these splits, or why there are none."""

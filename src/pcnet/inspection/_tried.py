@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -70,8 +71,39 @@ def difference(one: Tried, other: Tried, sign: int = 1) -> Estimate:
     return _estimate(sign * (one.per_run[:both] - other.per_run[:both]), sign * (one.draws[:both] - other.draws[:both]))
 
 
+def gain(of: Sequence[Tried], over: Sequence[Tried], sign: int = 1) -> Estimate:
+    """By how much the first, best, of these is better than the first of those, though both were picked as the best.
+
+    With e_i the error of a resampled mean, the difference is at least itself less the 97.5th percentile of
+    max_i e_i − e_over, since any of them might have come out as the best; its other end is found in the same way.
+    """
+    both = min(of[0].splits, over[0].splits)
+    one, other = (_errors(each[0], both, sign) for each in (of, over))
+    rose, fell = (
+        np.max([_errors(each, both, sign) for each in some if each.splits >= both], axis=0) for some in (of, over)
+    )
+    mean = sign * float(of[0].per_run[:both].mean() - over[0].per_run[:both].mean())
+    return Estimate(mean, mean - _most(rose - other), mean + _most(fell - one))
+
+
+def _errors(tried: Tried, splits: int, sign: int) -> FloatArray:
+    """How far each resampled mean is from the mean."""
+    return sign * (_resampled(tried.draws[:splits]) - tried.per_run[:splits].mean())
+
+
 def _estimate(per_run: FloatArray, draws: FloatArray) -> Estimate:
-    """Mean, and the middle 95 % of means over splits that are drawn again, each with test nodes that are drawn again.
+    """Mean, and the middle 95 % of the resampled ones."""
+    means = _resampled(draws)
+    return Estimate(float(per_run.mean()), -_most(-means), _most(means))
+
+
+def _most(values: FloatArray) -> float:
+    """The 97.5th percentile; a ranking metric is undefined where all nodes of a draw are of one class."""
+    return float(np.nanpercentile(values, 97.5)) if np.isfinite(values).any() else np.nan
+
+
+def _resampled(draws: FloatArray) -> FloatArray:
+    """Means over splits that are drawn again, each with test nodes that are drawn again; the same splits for all.
 
     Nodes alone would leave out what a split's training set and seed do, and two to five splits alone say too little of
     their own spread for a t-interval. Drawing both counts the spread of test nodes twice: it errs on the wide side,
@@ -79,10 +111,7 @@ def _estimate(per_run: FloatArray, draws: FloatArray) -> Estimate:
     """
     splits, resamples = draws.shape
     chosen = np.random.default_rng(0).integers(0, splits, size=(splits, resamples))
-    means = draws[chosen, np.arange(resamples)].mean(axis=0)
-    # A ranking metric is undefined where all nodes of a draw are of one class.
-    low, high = np.nanpercentile(means, [2.5, 97.5]) if np.isfinite(means).any() else (np.nan, np.nan)
-    return Estimate(float(per_run.mean()), float(low), float(high))
+    return draws[chosen, np.arange(resamples)].mean(axis=0)
 
 
 def redrawn(metric: Metric, logits: Tensor, labels: Tensor, seed: int) -> FloatArray:
