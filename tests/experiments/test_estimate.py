@@ -104,6 +104,7 @@ def test_the_gain_of_members_by_hand():
     assert gain("accuracy", 70, 72, 80, [80.5, 81.5]) == pytest.approx(1 + 0)
     assert gain("accuracy", 70, 72, 80, [81] * 5) == pytest.approx(1 + 4 * (1 / 2 - 1 / 5))
     assert gain("accuracy", 70, 69, 80, [78] * 5) == 0
+    assert gain("roc_auc", 70, 72, 80, [81, float("nan")]) == 0
     assert gain("log_loss", 0.8, 0.7, 0.9, [0.85] * 5) == pytest.approx(-0.05 - 0.2 * 0.3)
 
 

@@ -125,8 +125,8 @@ def train(
     folder.write(graph, result, summary, graph_name or graph.name, read or [])
     show_scores(console, result)
     for note in (*graph.notes, *result.notes):
-        console.print(f"note: {note}", style="dim", highlight=False)
-    console.print(f"{result.seconds:.1f} s; everything is in {folder.path}", highlight=False)
+        console.print(f"note: {note}", style="dim", highlight=False, markup=False)
+    console.print(f"{result.seconds:.1f} s; everything is in {folder.path}", highlight=False, markup=False)
     emit_json(json_file, summary)
 
 

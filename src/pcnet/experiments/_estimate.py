@@ -106,7 +106,8 @@ def gain_of_members(
     many; the runs show it for 1 and for the few that tested a node (1/k is q on average), which gives c, and the
     members are M. Neither is ever taken for a loss: more labels and more models do not harm but by accident.
     """
-    learning = metric.sign * (float(np.mean(members)) - val.mean)
+    # On few nodes, those of a member may all be of one class, where ranking metrics are undefined.
+    learning = metric.sign * (float(np.mean(members)) - val.mean) if np.isfinite(members).all() else 0.0
     q = float((1 / pooled.times).mean())
     averaging = 0.0
     # Where hardly any node was tested twice, a small difference would be blown up.
