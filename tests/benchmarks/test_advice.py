@@ -29,7 +29,7 @@ def row(gcn: list[float], linkx: list[float]) -> dict:
         ([80, 81, 82], [70, 71, 72], "gcn", True),
         ([80, 81, 82], [80, 82, 82.5], "linkx", True),  # now and then no better
         ([80, 81, 82], [90, 91, 92], "linkx", False),
-        ([80, 81, 82, 0], [81, 80, 82], "linkx", True),  # on the splits that both had
+        ([80, 81, 82, 0], [81, 80, 83], "linkx", True),  # on the splits that both had
     ],
 )
 def test_within_the_interval_of_the_best(gcn, linkx, best, within):
