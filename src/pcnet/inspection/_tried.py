@@ -74,21 +74,17 @@ def difference(one: Tried, other: Tried, sign: int = 1) -> Estimate:
 def gain(of: Sequence[Tried], over: Sequence[Tried], sign: int = 1) -> Estimate:
     """By how much the first, best, of these is better than the first of those, though both were picked as the best.
 
-    With e_i the error of a resampled mean, the difference is at least itself less the 97.5th percentile of
-    max_i e_i − e_over, since any of them might have come out as the best; its other end is found in the same way.
+    On other nodes and splits another might have been: the mean of the best, picked again among the resampled means,
+    lies above what it should be, and the ends of the interval lie lower and higher by as much.
     """
     both = min(of[0].splits, over[0].splits)
-    one, other = (_errors(each[0], both, sign) for each in (of, over))
-    rose, fell = (
-        np.max([_errors(each, both, sign) for each in some if each.splits >= both], axis=0) for some in (of, over)
+    first, second = (
+        [sign * _resampled(each.draws[:both]) for each in some if each.splits >= both] for some in (of, over)
     )
-    mean = sign * float(of[0].per_run[:both].mean() - over[0].per_run[:both].mean())
-    return Estimate(mean, mean - _most(rose - other), mean + _most(fell - one))
-
-
-def _errors(tried: Tried, splits: int, sign: int) -> FloatArray:
-    """How far each resampled mean is from the mean."""
-    return sign * (_resampled(tried.draws[:splits]) - tried.per_run[:splits].mean())
+    one, other = (sign * float(some[0].per_run[:both].mean()) for some in (of, over))
+    rise = np.max(first, axis=0) - second[0] - (one - other)
+    fall = np.max(second, axis=0) - first[0] - (other - one)
+    return Estimate(one - other, one - other - _most(rise), one - other + _most(fall))
 
 
 def _estimate(per_run: FloatArray, draws: FloatArray) -> Estimate:
