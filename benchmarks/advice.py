@@ -7,7 +7,6 @@ does not have. What is trained stays in a folder: the same command goes on where
 from __future__ import annotations
 
 import argparse
-import json
 import time
 import warnings
 from collections.abc import Mapping, Sequence
@@ -16,25 +15,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse
-import torch
 
+from benchmarks.at_hand import graphs
 from benchmarks.command import Command, with_origin
-from pcnet import Graph, PcnetError, PcnetWarning, inspect_graph, load_dataset, read_graph
+from pcnet import Graph, PcnetWarning, inspect_graph
 from pcnet._files import read_json, write_json, write_text
-from pcnet.data import STRATIFIED, data_folder
+from pcnet.data import STRATIFIED
 from pcnet.evaluation import metric_named, summarise
 from pcnet.experiments import graph_experiment, run_experiment
-from pcnet.graph import CSR
 from pcnet.reproduction import Sheet
 
 METHODS = ("mlp", "gcn", "acmgcn", "h2gcn", "linkx", "pcnet")
-#: Small ones first.
-NAMED = (
-    *("texas", "cornell-fixed", "wisconsin", "reed98", "cora", "citeseer", "amherst41"),
-    *("actor", "johnshopkins55", "pubmed", "cornell5"),
-)
-OWN = ("chameleon_filtered", "musae-engb", "amazon_photo")
 #: The probe has the seeds from 0 on.
 FIRST_SEED = 10
 
@@ -43,8 +34,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = _parse(arguments)
     warnings.simplefilter("ignore", PcnetWarning)
     rows = []
-    for name in options.graphs:
-        graph = graph_named(name)
+    for name, read in graphs():
+        if options.graphs and name not in options.graphs:
+            continue
+        graph = read()
         advice = {} if options.only_compare else advised(graph, name, options)
         cells = {method: compared(graph, name, method, options) for method in options.methods}
         if advice:
@@ -169,36 +162,9 @@ def page(report: Mapping[str, Any]) -> str:
     return f"{verdicts.markdown()}\n{means.markdown().replace('# ', '## ', 1)}\n{origin}\n"
 
 
-def graph_named(name: str) -> Graph:
-    """A named dataset, or a graph of the folder `own` beside the datasets."""
-    if name not in OWN:
-        return load_dataset(name)
-    folder = data_folder(None)
-    if folder is None:
-        raise PcnetError("Name the folder of raw datasets in PCNET_DATA; own/ lies in it.")
-    own = folder / "own"
-    return _musae(own / name) if name.startswith("musae") else read_graph(own / f"{name}.npz")
-
-
-def _musae(folder: Path) -> Graph:
-    """Twitch's users: who knows whom, what they stream, and whether it is for adults."""
-    import pandas
-
-    people = pandas.read_csv(folder / "target.csv").sort_values("new_id")
-    streams = json.loads((folder / "features.json").read_text(encoding="utf-8"))
-    pairs = np.array([(int(node), stream) for node, each in streams.items() for stream in each])
-    words = scipy.sparse.csr_matrix((np.ones(len(pairs)), pairs.T))
-    numbers = people[["days", "views"]].to_numpy(dtype=float)
-    numbers = (numbers - numbers.mean(axis=0)) / numbers.std(axis=0)
-    x = scipy.sparse.hstack([words, numbers, people[["partner"]].to_numpy(dtype=float)]).tocsr()
-    ends = torch.from_numpy(pandas.read_csv(folder / "edges.csv").to_numpy(dtype=np.int64).T)
-    y = torch.from_numpy(people["mature"].to_numpy(dtype=np.int64))
-    return Graph(torch.cat([ends, ends.flip(0)], dim=1), CSR.from_scipy(x, torch.float32), y, name=folder.name)
-
-
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = Command("advice", __doc__)
-    parser.add_argument("--graphs", nargs="+", metavar="NAME", default=[*NAMED, *OWN])
+    parser.add_argument("--graphs", nargs="*", metavar="NAME", help="default: all at hand")
     parser.add_argument("--methods", nargs="+", metavar="NAME", default=METHODS)
     parser.add_argument("--splits", type=int, default=10, metavar="N", help="splits of the comparison")
     parser.add_argument("--together", type=int, default=5, metavar="N", help="runs trained side by side, then kept")
