@@ -11,7 +11,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from pcnet._checks import FloatArray
 from pcnet.data import STRATIFIED, Split, make_split
 from pcnet.errors import PcnetError, PcnetWarning
 from pcnet.evaluation import METRICS, Metric, default_metric, metric_named
@@ -162,14 +161,11 @@ class _Trial:
     def _scored(
         self, way: Way, name: str, logits: Sequence[Tensor], splits: Sequence[Split], metric: Metric | None = None
     ) -> Tried:
+        """Scores of these logits on test nodes; where there are fewer than splits, they are of the first ones."""
         metric = metric or self._metric
-        pairs = list(zip(logits, splits, strict=False))
-        draws = [redrawn(metric, own, split.labels[split.test], split.seed) for own, split in pairs]
-        return Tried(way, name, self._scores(metric, logits, splits), np.stack(draws))
-
-    def _scores(self, metric: Metric, logits: Sequence[Tensor], splits: Sequence[Split]) -> FloatArray:
-        pairs = zip(logits, splits, strict=False)
-        return np.array([metric.score(own, split.labels[split.test]) for own, split in pairs])
+        pairs = [(own, split.labels[split.test], split.seed) for own, split in zip(logits, splits, strict=False)]
+        per_run = np.array([metric.score(own, labels) for own, labels, _ in pairs])
+        return Tried(way, name, per_run, np.stack([redrawn(metric, *pair) for pair in pairs]))
 
 
 def _given_up(own: Tried, other: Tried, metric: Metric) -> bool:
