@@ -24,18 +24,19 @@ def row(gcn: list[float], linkx: list[float]) -> dict:
 
 
 @pytest.mark.parametrize(
-    ("gcn", "linkx", "best", "within"),
+    ("gcn", "linkx", "best", "within", "tied"),
     [
-        ([80, 81, 82], [70, 71, 72], "gcn", True),
-        ([80, 81, 82], [80, 82, 82.5], "linkx", True),  # now and then no better
-        ([80, 81, 82], [90, 91, 92], "linkx", False),
-        ([80, 81, 82, 0], [81, 80, 83], "linkx", True),  # on the splits that both had
+        ([80, 81, 82], [70, 71, 72], "gcn", True, True),
+        ([80, 81, 82], [80, 82, 82.5], "linkx", True, True),  # now and then no better
+        ([80, 82, 84], [81, 83, 85], "linkx", True, False),  # a little better on every split
+        ([80, 81, 82], [90, 91, 92], "linkx", False, False),
+        ([80, 81, 82, 0], [81, 80, 83], "linkx", True, True),  # on the splits that both had
     ],
 )
-def test_within_the_interval_of_the_best(gcn, linkx, best, within):
+def test_within_the_interval_of_the_best(gcn, linkx, best, within, tied):
     found = row(gcn, linkx)
     assert found["best"] == best
-    assert found["within"] == within
+    assert (found["within"], found["tied"]) == (within, tied)
     assert found["difference_ci95"][0] <= found["difference"] <= found["difference_ci95"][1]
 
 
@@ -44,7 +45,7 @@ def test_the_page_counts_and_says_what_was_not_compared():
     origin = {"command": "c", "date": "d", "machine": "m", "versions": {"pcnet": "1"}}
     text = page({**origin, "protocol": "stratified-60-20-20", "first_seed": 10, "rows": rows})
     assert "1 of 2 within its interval" in text
-    assert "| **no** |" in text
+    assert "| **no** | **no** |" in text
     means = next(line for line in text.splitlines() if line.startswith("| planted |"))
     assert means.count("–") == len(METHODS) - 2
     assert means.endswith("| h2gcn |")
