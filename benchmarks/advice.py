@@ -20,10 +20,10 @@ from benchmarks.at_hand import graphs
 from benchmarks.command import Command, with_origin
 from pcnet import Graph, PcnetWarning, inspect_graph
 from pcnet._files import read_json, write_json, write_text
+from pcnet.compare import metric_named, summarise
 from pcnet.data import STRATIFIED
-from pcnet.evaluation import metric_named, summarise
-from pcnet.experiments import graph_experiment, run_experiment
-from pcnet.reproduction import Sheet
+from pcnet.experiment import graph_experiment, run_experiment
+from pcnet.paper import Sheet
 
 METHODS = ("mlp", "gcn", "acmgcn", "h2gcn", "linkx", "pcnet")
 #: The probe has the seeds from 0 on.

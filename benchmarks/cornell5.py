@@ -27,10 +27,10 @@ from benchmarks.command import Command, with_origin
 from pcnet import PcnetError, PcnetWarning, Run, Split, Targets, load_dataset, train
 from pcnet._files import read_json, write_json, write_text
 from pcnet.cli._progress import ShareBar
-from pcnet.evaluation import scores
-from pcnet.experiments import method_name, published, table_experiment
+from pcnet.compare import scores
+from pcnet.experiment import method_name, published, table_experiment
 from pcnet.graph import Graph, structural_pairs
-from pcnet.reproduction import Sheet
+from pcnet.paper import Sheet
 
 DATASET, EPOCHS = "cornell5", 10
 #: Not a method: the graph of alike nodes that WRGAT works on, built before it and kept under PCNET_CACHE.

@@ -16,7 +16,7 @@ from rich.table import Table
 from benchmarks.command import Command, keep
 from pcnet import PcnetWarning, load_dataset, make_split
 from pcnet.bench import PlainTraining, Spread, elapsed, endless_runs, take_turns
-from pcnet.experiments import preset_experiment
+from pcnet.experiment import preset_experiment
 from pcnet.training._device_block import CHUNK, DeviceBlock
 
 #: Dataset, runs side by side, and how many times faster per run and epoch it should be.

@@ -14,8 +14,8 @@ from rich.table import Table
 
 from benchmarks.command import Command, keep
 from pcnet import PcnetError, PcnetWarning, load_dataset
-from pcnet.evaluation import summarise
-from pcnet.experiments import preset_datasets, preset_experiment, preset_names, run_experiment
+from pcnet.compare import summarise
+from pcnet.experiment import preset_datasets, preset_experiment, preset_names, run_experiment
 
 COARSE = ("tf32", "bfloat16")
 DIFFERENCE = (

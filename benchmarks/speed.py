@@ -17,7 +17,7 @@ from benchmarks.tables import show
 from benchmarks.training import check_training
 from pcnet import Graph, PcnetError, PcnetWarning, load_dataset
 from pcnet.bench import TOLERATED, Others
-from pcnet.experiments import preset_experiment
+from pcnet.experiment import preset_experiment
 from pcnet.training import available_threads
 
 DATASETS = ("cora", "texas", "actor", "pubmed", "citeseer")

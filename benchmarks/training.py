@@ -6,7 +6,7 @@ from typing import Any
 
 from pcnet import Graph
 from pcnet.bench import compare_training
-from pcnet.experiments import Experiment
+from pcnet.experiment import Experiment
 
 #: Times faster than the plain scheme.
 TARGETS = {"cora": 40.0, "actor": 40.0, "texas": 15.0, "pubmed": 15.0}

@@ -25,9 +25,9 @@ from benchmarks.at_hand import graphs
 from benchmarks.command import Command, with_origin
 from pcnet import PcnetWarning
 from pcnet._files import read_json, write_json, write_text
+from pcnet.compare import METRICS
 from pcnet.estimator import Ensemble
-from pcnet.evaluation import METRICS
-from pcnet.experiments import MEMBERS, graph_experiment, run_experiment
+from pcnet.experiment import MEMBERS, graph_experiment, run_experiment
 from pcnet.graph import Graph
 
 SHARE, TIMES, METHODS = 0.4, 3, ("pcnet", "gcn", "mlp")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pcnet.experiments import method_files
+from pcnet.experiment import method_files
 from pcnet.nn import METHODS
 
 ROOT = Path(__file__).parent.parent

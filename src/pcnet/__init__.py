@@ -15,7 +15,7 @@ from pcnet.data import (
 )
 from pcnet.errors import PcnetError, PcnetWarning
 from pcnet.graph import Graph, Operator
-from pcnet.inspection import Inspection, inspect_graph
+from pcnet.inspect import Inspection, inspect_graph
 from pcnet.nn import PCConv, PCNet, PCNetSettings, load_model, save_model
 from pcnet.polynomial import charlier_matrix, fit_response, identifiability, poisson_charlier
 from pcnet.propagate import apply_polynomial

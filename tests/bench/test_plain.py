@@ -15,7 +15,7 @@ from pcnet.bench import (
     random_graph,
     saved_bytes,
 )
-from pcnet.experiments import Experiment
+from pcnet.experiment import Experiment
 
 NODES, FEATURES, CLASSES = 60, 20, 3
 SETTINGS = PCNetSettings(hidden=16, K=3, N=5, t=0.7, p=2.2, eta=0.4, init=0.8, drop_in=0.0, drop_hidden=0.0)

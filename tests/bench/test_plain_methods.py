@@ -8,7 +8,7 @@ from torch import Tensor
 
 from pcnet import Graph, PCNetSettings, TrainingSettings, make_split
 from pcnet.bench import FrugalTraining, PlainTraining, plain_filter, plain_model, plain_training
-from pcnet.experiments import Experiment
+from pcnet.experiment import Experiment
 from pcnet.nn import (
     APPNPSettings,
     BernNetSettings,

@@ -12,7 +12,7 @@ from benchmarks.training import check_training
 from rich.console import Console
 
 from pcnet import Graph, PCNetSettings, TrainingSettings, csbm
-from pcnet.experiments import Experiment
+from pcnet.experiment import Experiment
 
 MODEL = PCNetSettings(hidden=8, K=2, N=4, t=0.7, p=2.2, eta=0.4)
 RATES = {"first": 0.01, "theta": 0.01, "second": 0.01}

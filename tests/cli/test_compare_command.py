@@ -15,7 +15,7 @@ from small_comparisons import FILES, SMALL, corrected_interval, write_folder
 
 from pcnet import csbm, read_graph
 from pcnet.data import load_embedded
-from pcnet.experiments import graph_experiment, protocol_experiment, run_experiment
+from pcnet.experiment import graph_experiment, protocol_experiment, run_experiment
 from pcnet.graph import Graph
 
 pytestmark = pytest.mark.filterwarnings("ignore::pcnet.PcnetWarning")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from small_comparisons import FILES, LONG, SMALL
 
-from pcnet.experiments import run_experiment
+from pcnet.experiment import run_experiment
 
 pytestmark = pytest.mark.filterwarnings("ignore::pcnet.PcnetWarning")
 

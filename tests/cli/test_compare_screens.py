@@ -16,8 +16,8 @@ from small_comparisons import LONG, SMALL, corrected_interval
 from pcnet import csbm
 from pcnet.cli._compare_report import show
 from pcnet.cli._contest import Contest, Trained
-from pcnet.evaluation import summarise
-from pcnet.experiments import Basis, Experiment, splits_of
+from pcnet.compare import summarise
+from pcnet.experiment import Basis, Experiment, splits_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::pcnet.PcnetWarning")
 MADE = {"date": "2025-03-01", "machine": "a machine"}

@@ -12,7 +12,7 @@ import torch
 from pcnet import csbm
 from pcnet.cli._inspect_page import bar, command_lines, sparkline
 from pcnet.data import write_graph
-from pcnet.inspection import _candidates
+from pcnet.inspect import _candidates
 
 KEYS = {"nodes", "edges", "self_loops", "isolated", "components", "classes", "labelled", "homophily", "probe", "advice"}
 MEASURES = {"edge", "node", "class_insensitive", "adjusted", "label_informativeness"}

@@ -101,7 +101,7 @@ def test_nothing_that_could_run_code(pcnet, place):
         elif path.is_file():
             assert path.read_bytes()[0] in kinds[path.suffix]
     # The only script is that of the package, whatever the graph's names are.
-    script = files("pcnet.report").joinpath("page.js").read_text(encoding="utf-8")
+    script = files("pcnet.show").joinpath("page.js").read_text(encoding="utf-8")
     page = (place / "here" / "report.html").read_text(encoding="utf-8")
     assert page.split("<script>")[1:] == [f"\n{script}</script>\n</body>\n</html>"]
     head = (place / "here" / "response.png").read_bytes()[:24]
@@ -138,7 +138,7 @@ def test_default_folders_are_numbered(pcnet, place):
 
 def test_the_paper_stands_beside_the_published_settings_only(pcnet, monkeypatch):
     monkeypatch.setattr(
-        "pcnet.experiments._presets.TrainingSettings.__post_init__", lambda self: vars(self).update(epochs=1)
+        "pcnet.experiment._presets.TrainingSettings.__post_init__", lambda self: vars(self).update(epochs=1)
     )
     out = pcnet("train", "--runs", "1", "--out", "a").out
     assert "81.76" in out

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from contracts.filter_contract import columns
 from contracts.model_contract import SHORT, planted, same
-from pcnet.experiments import preset_experiment
+from pcnet.experiment import preset_experiment
 from pcnet.graph import Graph, Operator
 from pcnet.nn import (
     GCN,

@@ -14,7 +14,7 @@ from test_models_contract import MethodContract
 from contracts.filter_contract import columns
 from contracts.model_contract import planted
 from pcnet.errors import PcnetError
-from pcnet.experiments import method_file, preset_datasets, preset_experiment
+from pcnet.experiment import method_file, preset_datasets, preset_experiment
 from pcnet.graph import Operator
 from pcnet.nn import GloGNN, GloGNNSettings
 from pcnet.nn.models._glognn import _Inverse

@@ -16,7 +16,7 @@ from contracts.filter_contract import columns
 from contracts.model_contract import planted
 from pcnet.data import csbm, make_split
 from pcnet.errors import PcnetError
-from pcnet.experiments import method_file, preset_datasets
+from pcnet.experiment import method_file, preset_datasets
 from pcnet.graph import CSR, Operator, structural_pairs
 from pcnet.nn import WRGAT, WRGATSettings
 from pcnet.nn.models import _wrgat

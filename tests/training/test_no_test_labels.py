@@ -12,7 +12,7 @@ import torch
 
 import pcnet.training
 from pcnet import Run, Targets, TrainingSettings, make_split, train
-from pcnet.experiments import Experiment, run_experiment
+from pcnet.experiment import Experiment, run_experiment
 
 pytestmark = pytest.mark.filterwarnings("ignore::pcnet.PcnetWarning")
 MODULES = [path for path in files("pcnet.training").iterdir() if path.name.endswith(".py")]
@@ -70,7 +70,7 @@ def test_an_experiment_scores_after_training(dense, monkeypatch):
         split = make_split(graph, protocol, seed)
         return dataclasses.replace(split, labels=poisoned(split.labels, split.test))
 
-    monkeypatch.setattr("pcnet.experiments._runner.make_split", split_with_wrong_test_labels)
+    monkeypatch.setattr("pcnet.experiment._runner.make_split", split_with_wrong_test_labels)
     fooled = run_experiment(dense, experiment)
     for one, other in zip(honest.outcomes, fooled.outcomes, strict=True):
         assert torch.equal(one.logits, other.logits)

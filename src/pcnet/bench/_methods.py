@@ -7,7 +7,7 @@ from typing import Any
 
 from pcnet.bench._effort import Effort, Tell
 from pcnet.bench._training import compare_training, training_rounds
-from pcnet.experiments import table_experiment
+from pcnet.experiment import table_experiment
 from pcnet.graph import Graph
 
 #: Filters that the same line of scripts trains.

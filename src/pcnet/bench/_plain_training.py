@@ -8,7 +8,7 @@ from torch.nn.functional import nll_loss
 
 from pcnet.bench._plain_methods import plain_model
 from pcnet.data import Split
-from pcnet.experiments import Experiment
+from pcnet.experiment import Experiment
 from pcnet.graph import CSR, Graph
 
 

@@ -12,7 +12,7 @@ from pcnet._files import write_atomically
 from pcnet.bench._filters import WAYS
 from pcnet.bench._graphs import in_words
 from pcnet.bench._training import RATIOS
-from pcnet.experiments import method_name
+from pcnet.experiment import method_name
 
 Row = dict[str, Any]
 FORMATS = ("png", "svg")

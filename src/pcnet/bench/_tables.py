@@ -12,7 +12,7 @@ from rich.text import Text
 
 from pcnet.bench._graphs import in_words
 from pcnet.bench._timing import Spread, short
-from pcnet.experiments import method_name
+from pcnet.experiment import method_name
 
 Row = dict[str, Any]
 #: What stands where nothing was measured.

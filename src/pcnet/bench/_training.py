@@ -17,7 +17,7 @@ from pcnet.bench._effort import Effort, Tell
 from pcnet.bench._plain_training import plain_training
 from pcnet.bench._timing import Spread, fastest, per_call, take_turns
 from pcnet.data import make_split
-from pcnet.experiments import Experiment, preset_experiment
+from pcnet.experiment import Experiment, preset_experiment
 from pcnet.graph import Graph
 from pcnet.training import Run, Targets, available_threads, train
 

@@ -20,7 +20,7 @@ from pcnet.cli._options import DataOption, DeviceOption, JsonOption, emit_json
 from pcnet.cli._versions import command_line, versions
 from pcnet.data import EMBEDDED, dataset_named, find, load_dataset
 from pcnet.errors import PcnetError, PcnetWarning, close_match
-from pcnet.experiments import preset_datasets
+from pcnet.experiment import preset_datasets
 from pcnet.graph import Graph
 
 SECTIONS = ("ways", "scale", "bandwidth", "training", "methods")

@@ -34,7 +34,7 @@ from pcnet.cli._options import (
 from pcnet.cli._versions import provenance
 from pcnet.data import EMBEDDED
 from pcnet.errors import PcnetError, close_match
-from pcnet.experiments import (
+from pcnet.experiment import (
     DEFAULT_METHOD,
     Experiment,
     check_scorable,

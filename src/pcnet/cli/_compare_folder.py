@@ -16,9 +16,9 @@ from pcnet._files import check_target, read_json, write_json
 from pcnet.cli._contest import Trained
 from pcnet.data import Split
 from pcnet.errors import PcnetError
-from pcnet.experiments import Experiment
+from pcnet.experiment import Experiment
 from pcnet.graph import Graph
-from pcnet.tuning import graph_hash, tensor_hash
+from pcnet.tune import graph_hash, tensor_hash
 
 #: What a user calls it, where the file has a shorter name.
 WORDS = {"data": "graph", "labels": "set of labels", "seeds": "number of --runs or --seed"}

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pcnet.cli._contest import Trained
-from pcnet.experiments import Experiment
+from pcnet.experiment import Experiment
 
 #: Seconds without a word after which, where there is no live table, a line says how far it is.
 SILENCE = 60.0

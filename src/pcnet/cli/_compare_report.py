@@ -14,7 +14,7 @@ from rich.table import Table
 from pcnet._files import write_json, write_text
 from pcnet.cli._contest import Contest, Standing, spread
 from pcnet.cli._versions import provenance
-from pcnet.report import plot_critical_difference, plot_scores, scores_of, scores_text, write_comparison
+from pcnet.show import plot_critical_difference, plot_scores, scores_of, scores_text, write_comparison
 
 COLUMNS = ("method", "score", "95 % interval", "behind the best", "verdict", "rank", "p")
 #: Columns of a screen that has room for the whole table; on others ranks and their test are left to the files.

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from pcnet._checks import FloatArray
-from pcnet.data import Split
-from pcnet.evaluation import (
+from pcnet.compare import (
     LEVEL,
     CriticalDifference,
     Metric,
@@ -20,7 +19,8 @@ from pcnet.evaluation import (
     holm,
     signed_rank,
 )
-from pcnet.experiments import DEFAULT_METHOD, Basis, Experiment, Result, difference_interval
+from pcnet.data import Split
+from pcnet.experiment import DEFAULT_METHOD, Basis, Experiment, Result, difference_interval
 from pcnet.graph import Graph
 
 Interval = tuple[float, float]

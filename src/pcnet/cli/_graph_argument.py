@@ -12,7 +12,7 @@ import typer
 
 from pcnet.data import CATALOGUE, EMBEDDED, dataset_named, load_dataset, read_graph
 from pcnet.errors import PcnetError, PcnetWarning, close_match
-from pcnet.experiments import Experiment, file_experiment, graph_experiment
+from pcnet.experiment import Experiment, file_experiment, graph_experiment
 from pcnet.graph import Graph, Kind
 
 #: How the names of files that hold a graph end.

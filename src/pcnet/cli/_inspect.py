@@ -13,9 +13,9 @@ from pcnet.cli._graph_argument import GraphArgument, ReadOption, graph_at
 from pcnet.cli._inspect_page import print_page
 from pcnet.cli._options import DataOption, DeviceOption, JsonOption, MetricOption, ThreadsOption, emit_json
 from pcnet.cli._progress import ShareBar
+from pcnet.compare import metric_named
 from pcnet.errors import PcnetError
-from pcnet.evaluation import metric_named
-from pcnet.inspection import inspect_graph
+from pcnet.inspect import inspect_graph
 
 
 def inspect(

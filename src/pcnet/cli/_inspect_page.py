@@ -12,7 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from pcnet.inspection import (
+from pcnet.inspect import (
     FIRST,
     RESAMPLES,
     WAYS,

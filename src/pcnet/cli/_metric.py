@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from pcnet.evaluation import Metric, default_metric
+from pcnet.compare import Metric, default_metric
 from pcnet.graph import Graph
 
 

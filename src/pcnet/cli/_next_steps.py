@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pcnet.cli._graph_argument import names_dataset
-from pcnet.experiments import DEFAULT_METHOD, Result, default_experiment, graph_experiment, method_file
+from pcnet.experiment import DEFAULT_METHOD, Result, default_experiment, graph_experiment, method_file
 from pcnet.graph import Graph
-from pcnet.report import Step
+from pcnet.show import Step
 
 #: The usual methods to hold another one against: neighbours averaged, no neighbours, and both kinds of neighbours.
 USUAL = ("gcn", "mlp", "acmgcn")

@@ -10,8 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from pcnet._files import write_json
+from pcnet.compare import METRICS
 from pcnet.data import PROTOCOLS
-from pcnet.evaluation import METRICS
 
 DataOption = Annotated[
     Path | None, typer.Option("--data", metavar="DIR", help="Folder of raw datasets (else $PCNET_DATA).")

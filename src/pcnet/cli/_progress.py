@@ -12,7 +12,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from pcnet.experiments import Experiment
+from pcnet.experiment import Experiment
 
 
 class _Bar:

@@ -16,8 +16,7 @@ from pcnet.cli._progress import EpochBar, ShareBar
 from pcnet.cli._versions import provenance
 from pcnet.data import load_dataset
 from pcnet.errors import PcnetError
-from pcnet.propagate import available_threads
-from pcnet.reproduction import (
+from pcnet.paper import (
     Cell,
     Record,
     Sheet,
@@ -37,6 +36,7 @@ from pcnet.reproduction import (
     table_report,
     winners_sheet,
 )
+from pcnet.propagate import available_threads
 
 
 class Reproduction:

@@ -10,10 +10,10 @@ from typing import Any
 from pcnet._files import write_json
 from pcnet.cli._next_steps import next_steps
 from pcnet.errors import PcnetError
-from pcnet.experiments import Experiment, Result
+from pcnet.experiment import Experiment, Result
 from pcnet.graph import Graph
 from pcnet.nn import filters_of
-from pcnet.report import plot_response, write_report
+from pcnet.show import plot_response, write_report
 from pcnet.training import clear_checkpoint
 
 

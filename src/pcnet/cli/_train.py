@@ -28,7 +28,7 @@ from pcnet.cli._run_folder import RunFolder
 from pcnet.cli._train_report import headline, show_scores
 from pcnet.cli._versions import provenance
 from pcnet.errors import PcnetError
-from pcnet.experiments import DEFAULT_METHOD, MEMBERS, Result, named_experiment, run_experiment
+from pcnet.experiment import DEFAULT_METHOD, MEMBERS, Result, named_experiment, run_experiment
 from pcnet.graph import require_labels
 
 

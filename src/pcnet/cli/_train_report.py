@@ -7,8 +7,8 @@ from rich.console import Console
 from rich.table import Table
 
 from pcnet._machine import device_note
-from pcnet.evaluation import METRICS, Metric, Summary
-from pcnet.experiments import Estimate, Experiment, Result
+from pcnet.compare import METRICS, Metric, Summary
+from pcnet.experiment import Estimate, Experiment, Result
 from pcnet.graph import Graph
 
 #: Metrics that are shown beside the one that counts.

@@ -31,7 +31,7 @@ from pcnet.cli._tuned_tables import rich_table, write_tables
 from pcnet.cli._versions import command_line, provenance
 from pcnet.data import load_dataset
 from pcnet.errors import PcnetError
-from pcnet.experiments import (
+from pcnet.experiment import (
     DEFAULT_METHOD,
     Experiment,
     graph_experiment,
@@ -43,8 +43,8 @@ from pcnet.experiments import (
     table_experiment,
 )
 from pcnet.graph import Graph
-from pcnet.tuning import Settings, Space, Tuned, Tuning, published_space, read_space
-from pcnet.tuning import tune as run_search
+from pcnet.tune import Settings, Space, Tuned, Tuning, published_space, read_space
+from pcnet.tune import tune as run_search
 
 
 def tune(

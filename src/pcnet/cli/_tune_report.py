@@ -13,7 +13,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from pcnet.graph import Graph
-from pcnet.tuning import DEFAULTS, Standing, Tuned, Tuning, metric_of, named, reading, reported
+from pcnet.tune import DEFAULTS, Standing, Tuned, Tuning, metric_of, named, reading, reported
 
 #: Trials in the table, and columns of a screen that has room for all their settings.
 TOP, WIDE = 10, 110

@@ -15,14 +15,14 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 
 from pcnet._machine import chosen_device
+from pcnet.compare import Metric, default_metric, metric_named
 from pcnet.data import as_graph
 from pcnet.errors import PcnetError
 from pcnet.estimator._ensemble import Ensemble, FilterResponse
 from pcnet.estimator._nodes import node_ids
-from pcnet.evaluation import Metric, default_metric, metric_named
-from pcnet.experiments import MEMBERS, VAL_SHARE, default_settings, override, targets_of_all
+from pcnet.experiment import MEMBERS, VAL_SHARE, default_settings, override, targets_of_all
 from pcnet.graph import Graph, Schema, require_labels
-from pcnet.inspection import suggested_methods
+from pcnet.inspect import suggested_methods
 from pcnet.nn import ModelSettings, method_named
 from pcnet.training import Outcome, Reporter, Run, Targets, train
 

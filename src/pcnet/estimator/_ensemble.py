@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pcnet._files import read_json, write_json
+from pcnet.compare import metric_named, reliability, temperature
 from pcnet.errors import PcnetError
-from pcnet.evaluation import metric_named, reliability, temperature
 from pcnet.graph import Graph, Schema
 from pcnet.nn import Model, ModelSettings, filters_of, load_model, save_model
-from pcnet.report import learned
+from pcnet.show import learned
 from pcnet.training import Outcome, Run
 
 FORMAT = 1

@@ -24,7 +24,7 @@ class _OnDevice(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, matrix: Tensor, theta: Tensor) -> Tensor:
-        from pcnet.nn import kernels
+        from pcnet.nn import device as kernels
 
         ctx.matrix = matrix
         return kernels.combine(matrix, theta, back=False)
@@ -32,6 +32,6 @@ class _OnDevice(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[None, Tensor]:
-        from pcnet.nn import kernels
+        from pcnet.nn import device as kernels
 
         return None, kernels.combine(ctx.matrix, grads[0], back=True)

@@ -44,7 +44,7 @@ class DenseFeatures:
 
     def times(self, weight: Tensor) -> tuple[Tensor, Tensor | None]:
         """X·W of R runs in one product, (R, n, width) with nodes outermost in memory; and its scale, if it has one."""
-        from pcnet.nn import kernels
+        from pcnet.nn import device as kernels
 
         runs, _, width = weight.shape
         factors = self.x.new_zeros if self.padded > self.features else self.x.new_empty
@@ -54,7 +54,7 @@ class DenseFeatures:
 
     def transposed_times(self, grad: Tensor, rest: Tensor | None, unscale: Tensor | None) -> Tensor:
         """Xᵀ·G of R runs, (R, features, width). In float32 G is `grad` + `rest`, each run's scaled."""
-        from pcnet.nn import kernels
+        from pcnet.nn import device as kernels
 
         runs, n, width = grad.shape
         columns = grad.permute(1, 0, 2).reshape(n, runs * width).to(self.x.dtype)

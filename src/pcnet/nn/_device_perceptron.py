@@ -34,7 +34,7 @@ class DevicePerceptron(torch.autograd.Function):
         precision: Precision,
         *parameters: Tensor,
     ) -> Tensor:
-        from pcnet.nn import kernels
+        from pcnet.nn import device as kernels
 
         depth = len(parameters) // 2
         weights, biases = parameters[:depth], parameters[depth:]
@@ -83,7 +83,7 @@ class DevicePerceptron(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[Any, ...]:
-        from pcnet.nn import kernels
+        from pcnet.nn import device as kernels
 
         x, features, draws, drops = ctx.x, ctx.features, ctx.draws, ctx.drops
         depth = (len(ctx.saved_tensors) + 1) // 2

@@ -119,6 +119,6 @@ class _OnDevice(torch.autograd.Function):
 
 
 def _masked(x: Tensor, rates: tuple[float, ...], draws: DeviceDraws, place: int) -> Tensor:
-    from pcnet.nn import kernels
+    from pcnet.nn import device as kernels
 
     return kernels.masked(x.contiguous(), draws, kernels.Dropout(device_vector(rates, x.device), place))

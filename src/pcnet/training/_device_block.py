@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from pcnet.compare import Metric
 from pcnet.errors import PcnetWarning
-from pcnet.evaluation import Metric
 from pcnet.nn import DeviceDraws
 from pcnet.training._block import Block
 from pcnet.training._labels import node_shares, other_metrics, training_nodes, validation_nodes

@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pcnet.evaluation import Metric
+from pcnet.compare import Metric
 from pcnet.training._run import Run
 
 #: Nodes of each run, their labels, and whether classes count alike.

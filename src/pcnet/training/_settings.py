@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast, get_args
 
+from pcnet.compare import METRICS, Metric
 from pcnet.errors import PcnetError, close_match
-from pcnet.evaluation import METRICS, Metric
 
 Optimizer = Literal["adam", "adamw", "sgd"]
 Stopping = Literal["window", "patience", "none"]

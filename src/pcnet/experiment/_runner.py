@@ -1,0 +1,173 @@
+"""From an experiment to scored runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from pcnet.compare import Metric, Summary, scores, summarise
+from pcnet.data import Split, draw_validation, is_fixed, make_split
+from pcnet.errors import PcnetError
+from pcnet.experiment._as_published import AsPublished, EpochsInQuestion
+from pcnet.experiment._estimate import Estimate, Pooled, estimates, gain_of_members
+from pcnet.experiment._presets import Experiment
+from pcnet.experiment._scorable import check_scorable
+from pcnet.graph import Graph, require_labels
+from pcnet.training import Outcome, Reporter, Run, Targets, clear_checkpoint, train
+
+#: A predictor has so many members: each leaves another fifth of the labels out to stop by, so that every label trains
+#: four of them and stops one.
+MEMBERS, VAL_SHARE = 5, 0.2
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """The runs of an experiment and their scores by metric (in percent where they are shares).
+
+    `members` were trained on all labels beside the runs, to predict: the runs say how good such predictions are.
+    """
+
+    experiment: Experiment
+    splits: list[Split]
+    outcomes: list[Outcome]
+    test: dict[str, Summary]
+    val: dict[str, Summary]
+    seconds: float
+    members: tuple[tuple[Run, Outcome], ...] = ()
+
+    @property
+    def runs(self) -> list[Run]:
+        """What was trained."""
+        return _runs(self.experiment, self.splits)
+
+    @property
+    def predictor(self) -> Sequence[tuple[Run, Outcome]]:
+        """What is kept to predict with: the members where there are any, else the runs."""
+        return self.members or list(zip(self.runs, self.outcomes, strict=True))
+
+    @property
+    def headline(self) -> Summary:
+        """The test score by the metric of the experiment."""
+        return self.test[self.experiment.metric]
+
+    @property
+    def pooled(self) -> Pooled:
+        """What the runs say of the nodes that they tested."""
+        return Pooled.of(self.splits, [outcome.logits for outcome in self.outcomes])
+
+    @property
+    def notes(self) -> list[str]:
+        """What the splits have to say, each sentence once."""
+        return list(dict.fromkeys(note for split in self.splits for note in split.notes))
+
+
+def run_experiment(
+    graph: Graph,
+    experiment: Experiment,
+    *,
+    members: int = 0,
+    threads: int | None = None,
+    device: torch.device | str = "cpu",
+    reporter: Reporter | None = None,
+    checkpoint: str | Path | None = None,
+    resume: bool = False,
+    as_published: AsPublished | None = None,
+) -> Result:
+    """Split, train and only then score: training is handed no test label.
+
+    Scored is the epoch that validation chose, or with `as_published` the one that the method's authors tested. Splits
+    of the paper are summed up as there, by the mean over the runs; other splits by an `Estimate`. With `members`, as
+    many models are trained beside the runs on every label that there is, to predict the nodes without one.
+    """
+    require_labels(graph)
+    splits = splits_of(graph, experiment)
+    check_scorable(experiment.scored_by, splits)
+    runs, final = _runs(experiment, splits), _members(graph, experiment, members)
+    asked = None if as_published is None else EpochsInQuestion(as_published.epoch, len(runs))
+    start = time.perf_counter()
+    trained = train(
+        graph,
+        [*runs, *final],
+        threads=threads,
+        device=device,
+        reporter=reporter,
+        checkpoint=checkpoint,
+        resume=resume,
+        watch=None if asked is None else asked.watch,
+    )
+    seconds = time.perf_counter() - start
+    outcomes = trained[: len(runs)]
+    for run, outcome in zip([*runs, *final], trained, strict=True):
+        if outcome.diverged:
+            if checkpoint is not None:
+                clear_checkpoint(checkpoint)
+            raise PcnetError(
+                f"Training with seed {run.seed} diverged: no epoch had a finite loss. Lower the learning rates."
+            )
+    logits = [outcome.logits for outcome in outcomes] if asked is None else asked.chosen_by_test(splits)
+    test, val = (_summaries(logits, splits, part) for part in ("test", "val"))
+    kept = tuple(zip(final, trained[len(runs) :], strict=True))
+    if not experiment.follows_paper:
+        test = dict(_estimates(graph, Pooled.of(splits, logits), test, val, kept))
+    return Result(experiment, splits, outcomes, test, val, seconds, kept)
+
+
+def _estimates(
+    graph: Graph,
+    pooled: Pooled,
+    test: dict[str, Summary],
+    val: dict[str, Summary],
+    members: Sequence[tuple[Run, Outcome]],
+) -> dict[str, Estimate]:
+    """What to expect of the members, or without any of models like those that were tested."""
+
+    def gain(metric: Metric, measured: float) -> float:
+        if not members:
+            return 0.0
+        own = [metric.score(outcome.logits[run.targets.val], run.targets.val_labels) for run, outcome in members]
+        return gain_of_members(metric, measured, pooled, test[metric.name], val[metric.name], own)
+
+    return estimates(pooled, {name: test[name] for name in test if name in val}, int((graph.y < 0).sum()), gain)
+
+
+def splits_of(graph: Graph, experiment: Experiment) -> list[Split]:
+    """The split of each seed.
+
+    Fixed splits are numbered: seed i goes with split i, and starts over when there are more seeds than splits.
+    """
+    turns = len(graph.fixed_splits) if is_fixed(experiment.protocol) else 0
+    numbers = [seed % turns if turns else seed for seed in experiment.seeds]
+    return [make_split(graph, experiment.protocol, number) for number in numbers]
+
+
+def targets_of_all(graph: Graph, known: Tensor, share: float, seed: int) -> Targets:
+    """The known labels of a graph, all in use: a share of each class chooses the epoch, the others train."""
+    val = draw_validation(graph.y, known, share, seed)
+    train = known[~torch.isin(known, val)]
+    return Targets(train, graph.y[train], val, graph.y[val], graph.num_classes)
+
+
+def _members(graph: Graph, experiment: Experiment, count: int) -> list[Run]:
+    known = (graph.y >= 0).nonzero().flatten()
+    return [
+        Run(experiment.model, experiment.training, targets_of_all(graph, known, VAL_SHARE, seed), seed)
+        for seed in range(experiment.seeds[0], experiment.seeds[0] + count)
+    ]
+
+
+def _runs(experiment: Experiment, splits: list[Split]) -> list[Run]:
+    return [
+        Run(experiment.model, experiment.training, Targets.from_split(split), seed)
+        for split, seed in zip(splits, experiment.seeds, strict=True)
+    ]
+
+
+def _summaries(logits: list[Tensor], splits: list[Split], part: str) -> dict[str, Summary]:
+    each = [scores(own, split.labels, getattr(split, part)) for own, split in zip(logits, splits, strict=True)]
+    shared = [metric for metric in each[0] if all(metric in run for run in each)]
+    return {metric: summarise([run[metric] for run in each]) for metric in shared}

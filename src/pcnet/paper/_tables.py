@@ -1,0 +1,192 @@
+"""A table of the paper beside its reproduction: differences, verdicts, ranks, and who wins."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from pcnet.compare import Summary, average_ranks, verdict, winners
+from pcnet.experiment import Figure, method_name, published
+from pcnet.paper._cells import NOT_REPRODUCIBLE, Cell
+from pcnet.paper._sheet import Sheet
+from pcnet.paper._sweep import Record
+
+RULE = (
+    "reproduced: |ours − paper| ≤ max(1.5, √(h₁² + h₂²)), h the half-widths of the two 95 % intervals; else above or "
+    "below"
+)
+COLUMNS = (
+    "method",
+    "dataset",
+    "paper",
+    "ours",
+    "95 % interval",
+    "runs",
+    "difference",
+    "verdict",
+    "authors' code, rerun",
+    "seconds",
+    "settings",
+)
+#: Beside a mean that was made as its authors made it, and not by what validation chooses.
+DAGGER = "†"
+#: What stands beside a mean in the overview.
+MARKS = {"reproduced": "", "above": " ↑", "below": " ↓", "not reproducible": " *"}
+
+
+def table_report(table: str, records: Mapping[Cell, Record], missing: Mapping[Cell, str]) -> dict[str, Any]:
+    """Every cell with its verdict; average ranks, ours and the paper's; the winners of each dataset."""
+    paper = published(table)
+    cells = [_cell(cell, record, paper.cell(cell.method, cell.dataset)) for cell, record in records.items()]
+    ours = {(cell.method, cell.dataset): record["test"]["mean"] for cell, record in records.items()}
+    methods = [method for method in paper.methods if any(cell.method == method for cell in records)]
+    datasets = [name for name in paper.datasets if any(cell.dataset == name for cell in records)]
+    figures = {method: [paper.cell(method, name) for name in datasets] for method in methods}
+    in_their_way = any(cell.as_published for cell in records)
+    return {
+        "table": table,
+        "title": f"{paper.title}, as published" if in_their_way else paper.title,
+        "as_published": in_their_way,
+        "rule": RULE,
+        "ci95": "percentile bootstrap interval of the mean over runs, 1000 resamples",
+        "datasets": datasets,
+        "cells": cells,
+        "missing": [{"method": c.method, "dataset": c.dataset, "reason": reason} for c, reason in missing.items()],
+        "ranks": {
+            "ours": _ranks({m: [ours.get((m, name)) for name in datasets] for m in methods}),
+            "paper": _ranks({m: [None if f is None else f.mean for f in figures[m]] for m in methods}),
+        },
+        "winners": {name: asdict(winners(scores)) for name in datasets if len(scores := _runs(records, name)) > 1},
+        "notes": list(paper.notes),
+    }
+
+
+def _cell(cell: Cell, record: Record, figure: Figure | None) -> dict[str, Any]:
+    test = record["test"]
+    ours = Summary(test["mean"], tuple(test["ci95"]), test["std"], tuple(test["per_run"]))
+    row = {**record, "runs": len(ours.per_run), "half_width": ours.half_width, "paper": None, "verdict": None}
+    if figure is not None and figure.mean is not None and figure.half_width is not None:
+        reason = NOT_REPRODUCIBLE.get((cell.table, cell.method), "")
+        found = verdict(ours, figure.mean, figure.half_width, not_reproducible=reason)
+        row["paper"], row["verdict"] = asdict(figure), asdict(found)
+    return row
+
+
+def _ranks(means: Mapping[str, Sequence[float | None]]) -> dict[str, float]:
+    return average_ranks(means) if len(means) > 1 else {}
+
+
+def _runs(records: Mapping[Cell, Record], dataset: str) -> dict[str, list[float]]:
+    """Scores by method, of those that were run on the same splits as most."""
+    own = {cell.method: record for cell, record in records.items() if cell.dataset == dataset}
+    splits = [tuple(record["split_hashes"]) for record in own.values()]
+    common = max(splits, key=splits.count)
+    return {m: list(r["test"]["per_run"]) for m, r in own.items() if tuple(r["split_hashes"]) == common}
+
+
+def overview_sheet(report: Mapping[str, Any]) -> Sheet:
+    """Methods by datasets: our mean ± and in brackets the difference to the paper."""
+    by_place = {(cell["method"], cell["dataset"]): cell for cell in report["cells"]}
+    gone = {(each["method"], each["dataset"]): each["reason"] for each in report["missing"]}
+    methods = dict.fromkeys([*(m for m, _ in _ordered(report, by_place)), *(m for m, _ in gone)])
+    datasets = list(dict.fromkeys([*report["datasets"], *(name for _, name in gone)]))
+    ranks = report["ranks"]
+
+    def text(method: str, name: str) -> str:
+        if (method, name) in by_place:
+            return _overview_text(by_place[method, name])
+        return gone.get((method, name), "")
+
+    rows = [
+        [
+            method_name(method),
+            *(text(method, name) for name in datasets),
+            *(f"{ranks[which][method]:.2f}" if method in ranks[which] else "" for which in ("ours", "paper")),
+        ]
+        for method in methods
+    ]
+    words = [cell["verdict"]["word"] for cell in report["cells"] if cell["verdict"] is not None]
+    counts = ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
+    notes = (
+        f"Verdicts: {counts or 'none'}. {report['rule']}.",
+        "Ours ± the larger half of the 95 % bootstrap interval of the mean over runs; in brackets ours − paper, with ↑ "
+        "above, ↓ below, * not reproducible. Ranks, ours and the paper's: mean over these datasets, ties shared.",
+        *_beside_reruns(report),
+        *_labels(report),
+    )
+    return Sheet(report["title"], ("method", *datasets, "rank", "paper's"), rows, notes, wrap=True)
+
+
+def _ordered(report: Mapping[str, Any], places: Mapping[tuple[str, str], Any]) -> list[tuple[str, str]]:
+    order = {method: place for place, method in enumerate(published(report["table"]).methods)}
+    return sorted(places, key=lambda place: order[place[0]])
+
+
+def _overview_text(cell: Mapping[str, Any]) -> str:
+    found = cell["verdict"]
+    beside = "" if found is None else f" ({found['difference']:+.2f}{MARKS[found['word']]})"
+    own_way = DAGGER if cell.get("as_published") else ""
+    return f"{cell['test']['mean']:.2f}{own_way} ± {cell['half_width']:.2f}{beside}"
+
+
+def _beside_reruns(report: Mapping[str, Any]) -> list[str]:
+    """How often our mean lies where the authors' own code, run again, says that it should."""
+    again = [(cell["test"]["mean"], *cell["rerun"]) for cell in report["cells"] if cell["rerun"] is not None]
+    inside = sum(abs(ours - mean) <= half for ours, mean, half in again)
+    if not again:
+        return []
+    return [f"Of {len(again)} cells whose authors' code was run again, {inside} of ours lie inside its 95 % interval."]
+
+
+def _labels(report: Mapping[str, Any]) -> list[str]:
+    """A sentence for each way in which numbers of this table were made that is not ours."""
+    by_label: dict[str, list[str]] = {}
+    for cell in report["cells"]:
+        if cell.get("as_published"):
+            by_label.setdefault(cell["as_published"], []).append(method_name(cell["method"]))
+    return [f"{DAGGER} {', '.join(dict.fromkeys(names))}: {label}." for label, names in by_label.items()]
+
+
+def cells_sheet(report: Mapping[str, Any]) -> Sheet:
+    """One line a cell: paper, ours, interval, runs, difference, verdict, and where the settings come from."""
+    rows = []
+    for cell in report["cells"]:
+        paper, found, test = cell["paper"], cell["verdict"], cell["test"]
+        low, high = test["ci95"]
+        rows.append(
+            [
+                method_name(cell["method"]),
+                cell["dataset"],
+                "" if paper is None else f"{paper['mean']:.2f} ± {paper['spread']:.2f}",
+                f"{test['mean']:.2f}",
+                f"[{low:.2f}, {high:.2f}]",
+                str(cell["runs"]),
+                "" if found is None else f"{found['difference']:+.2f}",
+                "; ".join(word for word in (found and found["word"], cell.get("as_published")) if word),
+                "" if cell["rerun"] is None else f"{cell['rerun'][0]:.2f} ± {cell['rerun'][1]:.2f}",
+                f"{cell['seconds']:.1f}",
+                cell["source"],
+            ]
+        )
+    places = Counter((cell["machine"], cell["date"]) for cell in report["cells"] if "machine" in cell)
+    where = "; ".join(f"{count} on {machine}, {date}" for (machine, date), count in places.items())
+    return Sheet(f"{report['title']}: every cell", COLUMNS, rows, (f"Cells were computed: {where}.",) if where else ())
+
+
+def winners_sheet(report: Mapping[str, Any]) -> Sheet:
+    """For each dataset the best method, and those that ten runs cannot tell from it."""
+    rows = []
+    for name, found in report["winners"].items():
+        equal = [rival["method"] for rival in found["rivals"] if rival["indistinguishable"]]
+        worse = [rival for rival in found["rivals"] if not rival["indistinguishable"]]
+        nearest = f"{method_name(worse[0]['method'])}, p = {worse[0]['corrected']:.3f}" if worse else ""
+        words = found["note"] or ", ".join(map(method_name, equal)) or "none"
+        rows.append([name, method_name(found["best"]), nearest, words])
+    notes = (
+        "Wilcoxon's signed-rank test of the best mean against each other method on the same splits, Holm-corrected "
+        "within a dataset, at 0.05.",
+    )
+    columns = ("dataset", "best mean", "nearest that is worse", "not distinguishable from it")
+    return Sheet("Who wins", columns, rows, notes)

@@ -1,0 +1,238 @@
+"""What is searched: for each setting the values it may take."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import json
+import math
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pcnet._files import read_json
+from pcnet.errors import PcnetError, PcnetWarning
+from pcnet.experiment import override
+from pcnet.nn import ModelSettings, PCNetSettings
+from pcnet.training import TrainingSettings
+
+Settings = tuple[ModelSettings, TrainingSettings]
+Values = dict[str, Any]
+
+#: Settings with a value for each parameter group, searched under names such as `lr.theta`.
+GROUPED = ("lr", "wd")
+#: Their name for all groups that have none of their own.
+ALL = "all"
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Finitely many values, all as likely; `step` where they are evenly spaced numbers."""
+
+    values: tuple[Any, ...]
+    step: float | None = None
+
+    def draw(self, random: np.random.Generator) -> Any:
+        return self.values[int(random.integers(len(self.values)))]
+
+    def nearest(self, value: float) -> Any:
+        """The value on the grid that arithmetic with steps has missed by a rounding error."""
+        return min(self.values, key=lambda own: abs(own - value))
+
+    @property
+    def described(self) -> Any:
+        """As in a file."""
+        if self.step is None:
+            return list(self.values)
+        return {"from": self.values[0], "to": self.values[-1], "step": self.step}
+
+
+@dataclass(frozen=True)
+class Interval:
+    """All numbers from `low` to `high`, evenly or with evenly distributed logarithm."""
+
+    low: float
+    high: float
+    log: bool = False
+
+    @property
+    def values(self) -> tuple[float, float]:
+        """What must be a possible value for all to be."""
+        return self.low, self.high
+
+    def draw(self, random: np.random.Generator) -> float:
+        low, high = (math.log(self.low), math.log(self.high)) if self.log else (self.low, self.high)
+        value = low + float(random.random()) * (high - low)
+        return min(max(math.exp(value) if self.log else value, self.low), self.high)
+
+    @property
+    def described(self) -> Any:
+        return {"from": self.low, "to": self.high, **({"scale": "log"} if self.log else {})}
+
+
+Axis = Grid | Interval
+
+
+@dataclass(frozen=True)
+class Space:
+    """The axes of a search, by the names that `--set` knows; `published_space()` is the paper's.
+
+    Trial i of seed s is a function of (s, i) alone: whoever trains it needs no message from anyone.
+    """
+
+    axes: Mapping[str, Axis]
+
+    def draw(self, seed: int, trial: int) -> Values:
+        """The values of a trial, each drawn evenly from its axis."""
+        random = np.random.default_rng([seed, trial])
+        return {name: axis.draw(random) for name, axis in self.axes.items()}
+
+    @property
+    def size(self) -> int | None:
+        """Number of its points, or None where they cannot be counted."""
+        if any(isinstance(axis, Interval) for axis in self.axes.values()):
+            return None
+        return math.prod(len(axis.values) for axis in self.axes.values())
+
+    def points(self) -> list[Values]:
+        """Every point of a space that is a grid."""
+        combinations = itertools.product(*(axis.values for axis in self.axes.values()))
+        return [dict(zip(self.axes, values, strict=True)) for values in combinations]
+
+    def sample(self, seed: int, trial: int, base: Settings) -> Settings:
+        """The settings of a trial; what is not searched is as in `base`."""
+        return settings_of(self.draw(seed, trial), base)
+
+    def fixing(self, assignments: Iterable[str], model: ModelSettings) -> Space:
+        """Without the axes that `key=value` assignments fix, and those of layers that the model does not have."""
+        fixed = {assignment.partition("=")[0].strip() for assignment in assignments}
+        axes = {}
+        for name, axis in self.axes.items():
+            field, _, group = name.partition(".")
+            if not {name, field} & fixed and group not in _absent(model):
+                axes[name] = axis
+        if not axes:
+            raise PcnetError("There is nothing left to search: every setting of the space is fixed with --set.")
+        return Space(axes)
+
+    def check(self, base: Settings) -> None:
+        """Refuse a value that no model or training can have."""
+        for name, axis in self.axes.items():
+            for value in axis.values:
+                model, training = settings_of({name: value}, base)
+                training.check_groups(model.groups)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", PcnetWarning)
+                    model.build(1, 2)
+
+    @property
+    def described(self) -> dict[str, Any]:
+        """As in a file."""
+        return {name: axis.described for name, axis in self.axes.items()}
+
+    @staticmethod
+    def from_json(content: Any, source: str, kind: type[ModelSettings] = PCNetSettings) -> Space:
+        """The space that a file describes: a list of values, or {"from", "to"} with a "step" or "scale": "log"."""
+        if not isinstance(content, dict) or not content:
+            raise PcnetError(
+                f'{source} is no search space; it must give settings their values, as in {{"t": [0, 0.5, 1]}}.'
+            )
+        return Space({name: _axis(name, described, source, kind) for name, described in content.items()})
+
+
+def published_space() -> Space:
+    """The search space of the paper."""
+    content = files("pcnet.tune").joinpath("space.json").read_text(encoding="utf-8")
+    return Space.from_json(json.loads(content), "space.json")
+
+
+def read_space(path: str | Path, kind: type[ModelSettings] = PCNetSettings) -> Space:
+    """A search space from a user's file."""
+    return Space.from_json(read_json(path), str(path), kind)
+
+
+def settings_of(values: Values, base: Settings) -> Settings:
+    """`base` with these values, named as in a space."""
+    model, training = base
+    of_model: Values = {}
+    of_training: Values = {}
+    rates = {name: dict(getattr(training, name)) for name in GROUPED}
+    fields = {each.name for each in dataclasses.fields(model)}
+    for name, value in values.items():
+        field, dot, group = name.partition(".")
+        if field in GROUPED:
+            rates[field] = {**rates[field], group: value} if dot else {ALL: value}
+        elif field in fields:
+            of_model[field] = value
+        else:
+            of_training[field] = value
+    model = dataclasses.replace(model, **of_model)
+    of_training |= {name: _tidy(rates[name], model) for name in GROUPED}
+    return model, dataclasses.replace(training, **of_training)
+
+
+def value_of(name: str, settings: Settings) -> Any:
+    """The value that settings have on an axis."""
+    field, _, group = name.partition(".")
+    found = next(getattr(part, field) for part in settings if hasattr(part, field))
+    return found.get(group or ALL, found.get(ALL)) if field in GROUPED else found
+
+
+def _absent(model: ModelSettings) -> set[str]:
+    """Parameter groups that the method has with other settings."""
+    return {*type(model)().groups} - {*model.groups}
+
+
+def _tidy(rates: dict[str, float], model: ModelSettings) -> dict[str, float]:
+    """Without rates that no layer of the model takes."""
+    idle = {ALL} - {*model.groups} if {*model.groups} <= {*rates} else set()
+    return {group: rate for group, rate in rates.items() if group not in idle | _absent(model)}
+
+
+def _axis(name: str, described: Any, source: str, kind: type[ModelSettings]) -> Axis:
+    if isinstance(described, list) and described:
+        return Grid(tuple(_typed(name, value, source, kind) for value in described))
+    if isinstance(described, dict) and {"from", "to"} <= {*described} <= {"from", "to", "step", "scale"}:
+        low, high = (_typed(name, described[end], source, kind) for end in ("from", "to"))
+        if _is_number(low) and _is_number(high) and low < high:
+            return _range(name, low, high, described, source, kind)
+    raise PcnetError(
+        f'{source}: {name} must be a list of values, or numbers {{"from": low, "to": high}} with a "step" or '
+        f'"scale": "log", not {json.dumps(described)}.'
+    )
+
+
+def _range(
+    name: str, low: float, high: float, described: Mapping[str, Any], source: str, kind: type[ModelSettings]
+) -> Axis:
+    if "step" in described:
+        step = described["step"]
+        if "scale" in described or not _is_number(step) or not 0 < step <= high - low:
+            raise PcnetError(f"{source}: the step of {name} must be a number above 0 that leads from {low} to {high}.")
+        count = math.floor((high - low) / step + 1e-9) + 1
+        values = [low + place * step for place in range(count)]
+        return Grid(tuple(_typed(name, round(value, 10), source, kind) for value in values), step)
+    if isinstance(low, int):
+        raise PcnetError(f"{source}: {name} is a whole number; give its range a step.")
+    if described.get("scale", "log") != "log" or ("scale" in described and low <= 0):
+        raise PcnetError(f'{source}: the scale of {name} can only be "log", from above 0.')
+    return Interval(low, high, "scale" in described)
+
+
+def _typed(name: str, value: Any, source: str, kind: type[ModelSettings]) -> Any:
+    """A value with the type that its setting has, as `--set` would read it."""
+    text = "none" if value is None else str(value)
+    try:
+        model, training = override([kind(), TrainingSettings()], [f"{name}={text}"])
+    except PcnetError as error:
+        raise PcnetError(f"{source}: {error}") from None
+    return value_of(name, (model, training))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
