@@ -31,7 +31,7 @@ ROOMS = (
     "cli",
 )
 #: Modules of no room, which import no room and serve every one.
-SHARED = ("errors", "_files", "_checks", "_machine", "_registry")
+SHARED = ("errors", "_files", "_checks", "_machine", "_registry", "_progress")
 FILES = sorted(path.relative_to(SOURCE) for path in SOURCE.rglob("*.py"))
 
 

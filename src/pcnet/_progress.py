@@ -1,0 +1,33 @@
+"""How long work says how far it has come: one protocol for every room, drawn by `pcnet.show`."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class Progress(Protocol):
+    """Is told how far a piece of work has come; called from several threads."""
+
+    def stage(self, title: str, total: int) -> None:
+        """A stage of `total` units begins, in place of the one before."""
+
+    def advance(self, units: int = 1) -> None:
+        """Units of the present stage are done, or turned out not to be needed."""
+
+
+class Silent:
+    """Shows nothing."""
+
+    def stage(self, title: str, total: int) -> None: ...
+
+    def advance(self, units: int = 1) -> None: ...
+
+
+class OneStage(Silent):
+    """A part of larger work: its units count in the larger stage, its own stages are not shown."""
+
+    def __init__(self, whole: Progress) -> None:
+        self._whole = whole
+
+    def advance(self, units: int = 1) -> None:
+        self._whole.advance(units)
