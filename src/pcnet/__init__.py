@@ -16,7 +16,7 @@ from pcnet.data import (
 from pcnet.errors import PcnetError, PcnetWarning
 from pcnet.graph import Graph, Operator
 from pcnet.inspect import Inspection, inspect_graph
-from pcnet.nn import PCConv, PCNet, PCNetSettings, load_model, save_model
+from pcnet.nn import PCConv, PCNet, PCNetSettings, load_model, method, save_model
 from pcnet.polynomial import charlier_matrix, fit_response, identifiability, poisson_charlier
 from pcnet.propagate import apply_polynomial
 from pcnet.training import Outcome, Run, Targets, TrainingSettings, train
@@ -55,6 +55,7 @@ __all__ = [
     "load_dataset",
     "load_model",
     "make_split",
+    "method",
     "poisson_charlier",
     "read_graph",
     "save_model",

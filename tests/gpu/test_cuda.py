@@ -139,7 +139,7 @@ def test_features_with_few_zeros_are_multiplied_on_tensor_cores(precision, hidde
 
 
 def test_dropout_bits_look_random() -> None:
-    from pcnet.nn import kernels
+    from pcnet.nn import device as kernels
 
     def signs(seeds, epoch, layer):
         draws = DeviceDraws(torch.tensor(seeds, device=CUDA), torch.tensor(epoch, device=CUDA))

@@ -71,8 +71,8 @@ def test_a_layer_of_pyg(name):
 
 
 def test_the_last_power_takes_what_is_left_over():
-    assert MixHop(4, 64, 3).widths == [21, 21, 22]
-    assert MixHop(4, 192, 3).widths == [64, 64, 64]
+    assert MixHopSettings(hidden=64).widths == [21, 21, 22]
+    assert MixHopSettings(hidden=192).widths == [64, 64, 64]
 
 
 def test_the_length_of_rows_does_not_count():

@@ -11,7 +11,15 @@ from pcnet._files import check_target
 from pcnet._machine import chosen_device
 from pcnet.cli._graph_argument import GraphArgument, ReadOption, graph_at
 from pcnet.cli._inspect_page import print_page
-from pcnet.cli._options import DataOption, DeviceOption, JsonOption, MetricOption, ThreadsOption, emit_json
+from pcnet.cli._options import (
+    DataOption,
+    DeviceOption,
+    JsonOption,
+    MetricOption,
+    PluginOption,
+    ThreadsOption,
+    emit_json,
+)
 from pcnet.cli._progress import ShareBar
 from pcnet.compare import metric_named
 from pcnet.errors import PcnetError
@@ -32,6 +40,7 @@ def inspect(
     threads: ThreadsOption = None,
     device: DeviceOption = "auto",
     read: ReadOption = None,
+    plugin: PluginOption = None,
     data: DataOption = None,
     json_file: JsonOption = None,
 ) -> None:

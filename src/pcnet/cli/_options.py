@@ -12,6 +12,7 @@ import typer
 from pcnet._files import write_json
 from pcnet.compare import METRICS
 from pcnet.data import PROTOCOLS
+from pcnet.nn import load_plugin
 
 DataOption = Annotated[
     Path | None, typer.Option("--data", metavar="DIR", help="Folder of raw datasets (else $PCNET_DATA).")
@@ -36,6 +37,17 @@ MethodOption = Annotated[
 ProtocolOption = Annotated[
     str | None,
     typer.Option("--protocol", metavar="NAME", help=f"How to split: {', '.join(PROTOCOLS)}, or stratified-A-B-C."),
+]
+PluginOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--plugin",
+        metavar="FILE",
+        help="Python file that registers a method of your own; can be repeated.",
+        # Before the other options are read, some of which name methods.
+        is_eager=True,
+        callback=lambda paths: [load_plugin(path) for path in paths or ()] and paths,
+    ),
 ]
 DeviceOption = Annotated[
     str, typer.Option("--device", help="cpu, cuda, cuda:N; auto is a GPU where there is one.", show_default=True)

@@ -15,7 +15,7 @@ from rich.table import Table
 from pcnet._files import check_target, read_json, write_atomically, write_csv
 from pcnet._machine import chosen_device
 from pcnet.cli._graph_argument import ReadOption, graph_at, names_dataset, reading_wishes
-from pcnet.cli._options import DataOption, DeviceOption, JsonOption, emit_json
+from pcnet.cli._options import DataOption, DeviceOption, JsonOption, PluginOption, emit_json
 from pcnet.data import read_graph
 from pcnet.errors import PcnetError
 from pcnet.graph import Graph
@@ -41,6 +41,7 @@ def predict(
     ] = Path("predictions.csv"),
     unlabelled: Annotated[bool, typer.Option("--unlabelled", help="Only the nodes that have no label.")] = False,
     device: DeviceOption = "auto",
+    plugin: PluginOption = None,
     data: DataOption = None,
     read: ReadOption = None,
     json_file: JsonOption = None,

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from pcnet._files import parse_toml
 from pcnet.compare import half_width_of
 from pcnet.errors import PcnetError, close_match
+from pcnet.nn import method_named
 
 #: The half-width of a 95 % interval of the mean, or the standard deviation between runs.
 Spread = Literal["ci95", "std"]
@@ -118,11 +119,12 @@ def _figure(part: Mapping[str, Any], method: str, dataset: str, cell: Any) -> Fi
 
 
 def method_name(method: str) -> str:
-    """A method as the paper writes it: H₂GCN for h2gcn."""
-    names = _document()["names"]
-    if method not in names:
-        raise PcnetError(f"The paper has no method '{method}'.{close_match(method, names)}")
-    return names[method]
+    """A method as it is written: H₂GCN for h2gcn. Rows that are a method with other settings have names of their own.
+
+    >>> method_name("h2gcn"), method_name("glognn")
+    ('H₂GCN', 'GloGNN')
+    """
+    return _document()["names"].get(method) or method_named(method).title
 
 
 def published_complexity() -> dict[str, str]:

@@ -34,7 +34,7 @@ class Block(ABC):
     def __init__(self, x: Tensor | CSR, operator: Operator, runs: Sequence[Run], num_classes: int) -> None:
         self.x, self.operator, self.runs = x, operator, list(runs)
         self.device, self.num_classes = operator.matrix.device, num_classes
-        self._models = side_by_side(runs, num_classes).to(self.device)
+        self._models = side_by_side(runs, x.shape[1], num_classes).to(self.device)
         #: Weights of every run's best epoch so far; before the first, the initial ones.
         self.best = initial_weights(self._models, runs, x.shape[1], num_classes)
         self.model = with_weights(self._models, [weight.clone() for weight in self.best])

@@ -12,14 +12,14 @@ from pcnet.nn import Model
 from pcnet.training._run import Run
 
 
-def side_by_side(runs: Sequence[Run], classes: int) -> Model:
-    """The models of all runs as one, but for weights that are drawn: those are for one feature.
+def side_by_side(runs: Sequence[Run], features: int, classes: int) -> Model:
+    """The models of all runs as one, but for weights that are drawn: those may be for one feature.
 
     Equal settings are built once. A search trains each of them on many splits, and the rates, filters and θ of a model
     follow from its settings alone.
     """
     settings = {own: place for place, own in enumerate(dict.fromkeys(run.model for run in runs))}
-    models = [own.build(1, classes) for own in settings]
+    models = [own.skeleton(features, classes) for own in settings]
     return type(models[0]).stack(models).select([settings[run.model] for run in runs])
 
 

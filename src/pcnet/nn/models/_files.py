@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict
 from pathlib import Path
 
@@ -10,8 +11,8 @@ import safetensors.torch
 
 from pcnet._files import read_json, write_atomically, write_json
 from pcnet.errors import PcnetError
-from pcnet.nn.models._methods import method_named
-from pcnet.nn.models._settings import Model, ModelSettings
+from pcnet.nn.models._methods import find_method, method_named
+from pcnet.nn.models._model import Model, ModelSettings
 
 FORMAT = 1
 
@@ -27,6 +28,9 @@ def save_model(model: Model, settings: ModelSettings, path: str | Path) -> None:
         "out_channels": model.out_channels,
         "settings": asdict(settings),
     }
+    if not settings.defined_in.startswith("pcnet."):
+        home = sys.modules.get(settings.defined_in.rpartition(".")[0])
+        description["registered_by"] = Path(getattr(home, "__file__", None) or "a session of Python").name
     target = path.with_name(path.name + ".safetensors")
     content = safetensors.torch.save(tensors)
     write_atomically(target, lambda file: file.write_bytes(content))
@@ -41,7 +45,13 @@ def load_model(path: str | Path) -> tuple[Model, ModelSettings]:
     try:
         if description["format"] > FORMAT:
             raise PcnetError(f"{path}.json was written by a newer pcnet; update pcnet to read it.")
-        settings = method_named(description["model"])(**description["settings"])
+        kind = find_method(description["model"])
+        if kind is None and "registered_by" in description:
+            raise PcnetError(
+                f"{path}.json is a model of the method '{description['model']}', which "
+                f"{description['registered_by']} registers; name that file with --plugin, or import it first."
+            )
+        settings = (kind or method_named(description["model"]))(**description["settings"])
         model = settings.build(description["in_channels"], description["out_channels"])
         model.load_state_dict(safetensors.torch.load_file(weights))
     except FileNotFoundError as error:
