@@ -19,12 +19,12 @@ from pcnet.graph import Graph, Operator
 from pcnet.nn import (
     GCN,
     GCNII,
+    GPRGNN,
     FilterNet,
     GATSettings,
     GCNIISettings,
     GCNSettings,
     GGCNSettings,
-    GPRGNN,
     GPRGNNSettings,
     Model,
     filters_of,

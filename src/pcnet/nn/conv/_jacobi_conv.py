@@ -40,6 +40,7 @@ class JacobiConv(FixedBasisConv):
         frozen: whether e stays as it begins.
     """
 
+    groups: ClassVar[tuple[str, ...]] = ("theta", "alpha")
     per_run: ClassVar[tuple[str, ...]] = ("alpha",)
     common: ClassVar[tuple[str, ...]] = (*FixedBasisConv.common, "K", "a", "b", "basis_name", "sign", "frozen")
     self_loops: SelfLoops = "keep"

@@ -43,8 +43,7 @@ class FilterNetSettings(ModelSettings):
 
     @property
     def groups(self) -> tuple[str, ...]:
-        conv = self.filter_of(classes=1)
-        of_filter = () if conv is None else tuple(conv.parameter_groups())
+        of_filter = () if self.model.filter is None else self.model.filter.groups
         return ("first", *of_filter, *(() if self.hidden is None else ("second",)))
 
     def filter_of(self, classes: int) -> PolynomialConv | None:

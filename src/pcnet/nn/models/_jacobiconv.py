@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pcnet.nn.conv import JacobiConv
-from pcnet.nn.conv._jacobi_conv import BasisName, Sign
+from pcnet.nn.conv._jacobi_conv import BasisName, Sign, damping_is_learned
 from pcnet.nn.models._filter_net import FilterNet, FilterNetSettings
 from pcnet.nn.models._methods import method
 
@@ -31,6 +31,11 @@ class JacobiConvSettings(FilterNetSettings):
     basis: BasisName = "jacobi"
     sign: Sign = "published"
     frozen: bool = False
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        learned = damping_is_learned(self.basis, self.frozen)
+        return super().groups if learned else tuple(each for each in super().groups if each != "alpha")
 
 
 @method("jacobiconv", title="JacobiConv")

@@ -84,7 +84,8 @@ class PlainModel(Model[PlainSettings]):
         return f"The method '{self.settings.method}'"
 
     def _made(self) -> nn.Module:
-        with self._its_errors("cannot be made"):
+        # First weights are drawn by torch, and another thread may be drawing a seeded epoch.
+        with _drawing, self._its_errors("cannot be made"):
             module = self.settings.module(
                 in_channels=self.in_channels, out_channels=self.out_channels, **vars(self.settings)
             )
@@ -211,7 +212,7 @@ def plain_settings(name: str, module: type[nn.Module]) -> type[PlainSettings]:
             continue
         if each.default is each.empty:
             raise PcnetError(f"The setting '{each.name}' of {module.__name__}.__init__ has no default; give it one.")
-        if hasattr(PlainSettings, each.name):
+        if hasattr(PlainSettings, each.name) or each.name in get_type_hints(PlainSettings):
             raise PcnetError(f"A setting cannot be called '{each.name}'; rename it in {module.__name__}.__init__.")
         fields.append((each.name, _type_of(each, hints.get(each.name), module), field(default=each.default)))
     settings: Any = make_dataclass(f"{module.__name__}Settings", fields, bases=(PlainSettings,), frozen=True)
