@@ -10,7 +10,7 @@ import torch
 
 from pcnet.graph import CSR, Graph
 
-#: So many columns that say nothing are called by name.
+#: At most this many constant columns are called by name.
 NAMED = 20
 
 

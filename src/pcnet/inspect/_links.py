@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse
@@ -23,6 +22,12 @@ class Degrees:
     mean: float
     max: int
     histogram: tuple[int, ...]
+
+    @staticmethod
+    def of(degree: np.ndarray) -> Degrees:
+        # frexp writes d = m·2^e with ½ ≤ m < 1, so that e is 0 for none, 1 for 1, 2 for 2 and 3, 3 for 4 to 7, …
+        histogram = tuple(np.bincount(np.frexp(degree)[1]).tolist())
+        return Degrees(int(degree.min()), float(np.median(degree)), float(degree.mean()), int(degree.max()), histogram)
 
 
 @dataclass(frozen=True)
@@ -44,9 +49,6 @@ class Links:
     largest_component: float
     degrees: Degrees
 
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 @dataclass(frozen=True, eq=False)
 class Neighbours:
@@ -67,6 +69,7 @@ class Neighbours:
         listed.eliminate_zeros()
         matrix = (listed + listed.T).tocsr()
         matrix.sort_indices()
+        degree = np.diff(matrix.indptr)
         components, member_of = scipy.sparse.csgraph.connected_components(matrix, directed=False)
         links = Links(
             nodes=n,
@@ -75,10 +78,10 @@ class Neighbours:
             duplicates=duplicates,
             # Of d directed edges, u linked pairs need 2u − d more to be there both ways.
             reciprocal=None if listed.nnz == 0 else 2.0 - matrix.nnz / listed.nnz,
-            isolated=int((np.diff(matrix.indptr) == 0).sum()),
+            isolated=int((degree == 0).sum()),
             components=int(components),
             largest_component=float(np.bincount(member_of).max() / n),
-            degrees=_degrees(np.diff(matrix.indptr)),
+            degrees=Degrees.of(degree),
         )
         return Neighbours(matrix, links)
 
@@ -88,11 +91,3 @@ class Neighbours:
         source, target = self.matrix.nonzero()
         once = source < target
         return torch.from_numpy(np.stack([source[once], target[once]]).astype(np.int64))
-
-
-def _degrees(degree: np.ndarray) -> Degrees:
-    # frexp writes d = m·2^e with ½ ≤ m < 1, so that e is 0 for none, 1 for 1, 2 for 2 and 3, 3 for 4 to 7, …
-    histogram = np.bincount(np.frexp(degree)[1])
-    return Degrees(
-        int(degree.min()), float(np.median(degree)), float(degree.mean()), int(degree.max()), tuple(histogram.tolist())
-    )

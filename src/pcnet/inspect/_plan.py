@@ -26,14 +26,14 @@ class Plan:
     splits: int
     left_out: Mapping[str, str]
     note: str = ""
-    #: Whether somebody asked for so many splits: then they are not fewer, whatever time they take.
+    #: Whether the number of splits was asked for: then there are no fewer, whatever time they take.
     asked: bool = False
 
     def further(self, kept: Sequence[Candidate]) -> int:
         """How many splits follow the first ones for those that were not given up."""
         rest = max(0, self.splits - FIRST)
-        left = BUDGET - FIRST * sum(each.seconds for each in self.candidates)
-        return rest if self.asked else min(rest, max(0, int(left / sum(each.seconds for each in kept))))
+        left = BUDGET - FIRST * _seconds(self.candidates)
+        return rest if self.asked else min(rest, max(0, int(left / _seconds(kept))))
 
 
 def planned(
@@ -45,25 +45,25 @@ def planned(
     """
     everything = candidates(graph, neighbours, features, metric)
     chosen = [each for each in everything if each.basic]
-    others = [each for each in everything if not each.basic]
-    count, asked = splits or USUAL, splits is not None
-
-    def fit(some: Sequence[Candidate]) -> bool:
-        return FIRST * sum(each.seconds for each in some) <= FIRST_BUDGET
-
-    if not fit(chosen):
-        note, chosen = sample_candidates(graph, neighbours, features, seed, metric)
-        return Plan(
-            chosen, count, {each.method: "The graph is too large." for each in others if each.method}, note, asked
-        )
-    left_out = {}
     # Methods that may be advised come before those that only show what links are worth.
-    for each in sorted(others, key=lambda each: (not each.method, each.seconds)):
-        if fit([*chosen, each]):
+    others = sorted((each for each in everything if not each.basic), key=lambda each: (not each.method, each.seconds))
+    count, asked = splits or USUAL, splits is not None
+    if FIRST * _seconds(chosen) > FIRST_BUDGET:
+        note, chosen = sample_candidates(graph, neighbours, features, seed, metric)
+        too_large = {each.method: "The graph is too large." for each in others if each.method}
+        return Plan(chosen, count, too_large, note, asked)
+    left_out = {}
+    for each in others:
+        if FIRST * _seconds([*chosen, each]) <= FIRST_BUDGET:
             chosen.append(each)
         elif each.method:
             left_out[each.method] = f"It would take about {_long(each.seconds)} of one core for every split."
     return Plan(chosen, count, left_out, asked=asked)
+
+
+def _seconds(some: Sequence[Candidate]) -> float:
+    """Of one run of each, on one core."""
+    return sum(each.seconds for each in some)
 
 
 def _long(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""What a node of a large graph and its neighbourhood say, as a small table: the price of a probe stays bounded."""
+"""A node of a large graph and its neighbourhood as a row of a small table, so that a probe stays affordable."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pcnet.graph import CSR, Graph
 from pcnet.inspect._links import Neighbours
-from pcnet.inspect._tried import Way
+from pcnet.inspect._scores import Way
 
 NODES = 10_000
 #: Columns that are carried over the links: features beyond are mixed by random signs, rare classes are left out.
@@ -55,7 +55,7 @@ def sampled(graph: Graph, neighbours: Neighbours, seed: int) -> tuple[str, dict[
     ways: dict[Way, Graph] = {
         "features": bare,
         "graph": replace(bare, x=torch.from_numpy(links)),
-        "both": replace(bare, x=_beside(own, both)),
+        "both": replace(bare, x=_with_columns(own, both)),
     }
     note = (
         f"The graph is large: perceptrons are trained on {count:,} of {len(known):,} labelled nodes, and see the links "
@@ -77,7 +77,7 @@ def _classes_of(labels: NDArray[np.int64], nodes: NDArray[np.int64]) -> Table:
 
 
 def _few_columns(x: torch.Tensor | CSR, random: np.random.Generator) -> Table:
-    """The features, or so many random mixtures of them."""
+    """The features, or `COLUMNS` random mixtures of them where there are more."""
     values = x.to_scipy() if isinstance(x, CSR) else x.cpu().numpy()
     if x.shape[1] <= COLUMNS:
         return np.asarray(x.to_dense() if isinstance(x, CSR) else values, dtype=np.float32)
@@ -95,7 +95,7 @@ def _rows(x: torch.Tensor | CSR, nodes: NDArray[np.int64]) -> torch.Tensor | CSR
     return CSR.from_scipy(x.to_scipy()[nodes], x.dtype) if isinstance(x, CSR) else x[torch.from_numpy(nodes)]
 
 
-def _beside(x: torch.Tensor | CSR, more: Table) -> torch.Tensor | CSR:
+def _with_columns(x: torch.Tensor | CSR, more: Table) -> torch.Tensor | CSR:
     if isinstance(x, CSR):
         return CSR.from_scipy(scipy.sparse.hstack([x.to_scipy(), scipy.sparse.csr_matrix(more)]).tocsr(), x.dtype)
     return torch.cat([x, torch.from_numpy(more).to(x)], dim=1)

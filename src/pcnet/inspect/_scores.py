@@ -1,9 +1,9 @@
-"""One way to predict the classes, its test scores, and how sure the difference between two of them is."""
+"""Test scores of what a probe trained, and how sure a difference between two of them is."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from torch import Tensor
 from pcnet._checks import FloatArray
 from pcnet.compare import Metric
 
+#: What may be looked at.
 Way = Literal["features", "graph", "both", "guess"]
 #: How often test nodes are drawn again for an interval.
 RESAMPLES = 500
@@ -32,11 +33,11 @@ class Estimate(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Tried:
-    """What was trained, what it may look at, and its scores: one for each split, as reports have them.
+class Attempt:
+    """A candidate that was trained: what it may look at, and its test scores, one for each split, as reports have them.
 
     `draws[i, r]` is the score on split i when its test nodes are drawn again with replacement for the r-th time; they
-    are the same nodes for all that is tried. `method` and `settings` are empty where no command trains the like.
+    are the same nodes for all attempts. `method` and `settings` are empty where no command trains the like.
     """
 
     way: Way
@@ -54,24 +55,39 @@ class Tried:
     def score(self) -> Estimate:
         return _estimate(self.per_run, self.draws)
 
-    def joined(self, more: Tried) -> Tried:
+    def joined(self, more: Attempt) -> Attempt:
         """With the scores on further splits."""
         per_run = np.concatenate([self.per_run, more.per_run])
-        draws = np.concatenate([self.draws, more.draws])
-        return Tried(self.way, self.name, per_run, draws, self.method, self.settings)
+        return replace(self, per_run=per_run, draws=np.concatenate([self.draws, more.draws]))
 
     def as_dict(self) -> dict[str, Any]:
         named = {"name": self.name, "method": self.method or None, "settings": list(self.settings)}
         return {**named, **self.score.as_dict(), "per_run": self.per_run.tolist()}
 
 
-def difference(one: Tried, other: Tried, sign: int = 1) -> Estimate:
+class Gain(NamedTuple):
+    """By how much one attempt is better than another."""
+
+    best: Attempt
+    over: Attempt
+    by: Estimate
+
+    @property
+    def splits(self) -> int:
+        """Those that both had."""
+        return min(self.best.splits, self.over.splits)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"best": self.best.name, "over": self.over.name, **self.by.as_dict()}
+
+
+def difference(one: Attempt, other: Attempt, sign: int = 1) -> Estimate:
     """By how much `one` is better than `other` on the splits that both had; `sign` is the metric's."""
     both = min(one.splits, other.splits)
     return _estimate(sign * (one.per_run[:both] - other.per_run[:both]), sign * (one.draws[:both] - other.draws[:both]))
 
 
-def gain(of: Sequence[Tried], over: Sequence[Tried], sign: int = 1) -> Estimate:
+def gain(of: Sequence[Attempt], over: Sequence[Attempt], sign: int = 1) -> Gain:
     """By how much the first, best, of these is better than the first of those, though both were picked as the best.
 
     On other nodes and splits another might have been: the mean of the best, picked again among the resampled means,
@@ -84,7 +100,7 @@ def gain(of: Sequence[Tried], over: Sequence[Tried], sign: int = 1) -> Estimate:
     one, other = (sign * float(some[0].per_run[:both].mean()) for some in (of, over))
     rise = np.max(first, axis=0) - second[0] - (one - other)
     fall = np.max(second, axis=0) - first[0] - (other - one)
-    return Estimate(one - other, one - other - _most(rise), one - other + _most(fall))
+    return Gain(of[0], over[0], Estimate(one - other, one - other - _most(rise), one - other + _most(fall)))
 
 
 def _estimate(per_run: FloatArray, draws: FloatArray) -> Estimate:
@@ -111,7 +127,7 @@ def _resampled(draws: FloatArray) -> FloatArray:
 
 
 def redrawn(metric: Metric, logits: Tensor, labels: Tensor, seed: int) -> FloatArray:
-    """The score on n nodes drawn with replacement from n, so many times; the same draws for the same seed."""
+    """`RESAMPLES` scores, each on n nodes drawn with replacement from n; the same draws for the same seed."""
     nodes, classes = logits.shape
     random = np.random.default_rng(seed)
     scores = []
