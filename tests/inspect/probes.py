@@ -8,7 +8,7 @@ import numpy as np
 
 from pcnet.compare import METRICS
 from pcnet.inspect import Attempt, Estimate, Probe
-from pcnet.inspect._scores import RESAMPLES, Way
+from pcnet.inspect._probe import RESAMPLES, Way
 
 METHODS: Mapping[Way, str] = {"features": "mlp", "graph": "", "both": "pcnet", "guess": ""}
 

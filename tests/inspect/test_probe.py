@@ -13,8 +13,8 @@ from pcnet import Graph
 from pcnet._progress import Progress, Silent
 from pcnet.experiment import Experiment, graph_experiment
 from pcnet.graph import Column, Schema
-from pcnet.inspect import Features, Probe, _candidates, _plan, inspect_graph
-from pcnet.inspect._links import Neighbours
+from pcnet.inspect import Features, Probe, _plan, inspect_graph
+from pcnet.inspect._measures import Neighbours
 from pcnet.inspect._race import probe
 from pcnet.inspect._sample import _classes_of, sampled
 
@@ -47,8 +47,8 @@ def probed(graph: Graph, splits: int | None = 3, progress: Progress | None = Non
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """The basic methods alone, and few epochs of them."""
-    monkeypatch.setattr(_candidates, "OTHERS", ())
-    monkeypatch.setattr(_candidates, "graph_experiment", _fewer_epochs)
+    monkeypatch.setattr(_plan, "OTHERS", ())
+    monkeypatch.setattr(_plan, "graph_experiment", _fewer_epochs)
 
 
 def _fewer_epochs(*of: Any) -> Experiment:
@@ -60,7 +60,7 @@ def _fewer_epochs(*of: Any) -> Experiment:
 @pytest.mark.parametrize(("case", "n"), [("graph", 600), ("features", 240), ("both", 600), ("nothing", 240)])
 def test_the_planted_verdict(case, n, monkeypatch):
     """Of noise it cannot be known for certain, with 240 labels, that nothing can be learned from it."""
-    monkeypatch.setattr(_candidates, "OTHERS", ("acmgcn",))
+    monkeypatch.setattr(_plan, "OTHERS", ("acmgcn",))
     found = inspect_graph(planted(case, n), threads=1)
     assert found.advice.verdict in (["nothing", "open"] if case == "nothing" else [case])
     if case == "nothing":
@@ -174,7 +174,7 @@ def test_a_method_that_cannot_be_trained_is_left_out_and_says_why(monkeypatch):
         rate = {"all": 1e30} if experiment.model.method == "gcn" else experiment.training.lr
         return replace(experiment, training=replace(experiment.training, lr=rate))
 
-    monkeypatch.setattr(_candidates, "graph_experiment", diverging)
+    monkeypatch.setattr(_plan, "graph_experiment", diverging)
     found = probed(planted("both", n=80), splits=2)
     assert "gcn" not in {each.method for each in found.attempts}
     assert found.left_out["gcn"] == "Its training diverged."

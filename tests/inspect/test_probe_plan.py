@@ -11,9 +11,8 @@ import torch
 from pcnet import Graph, csbm
 from pcnet.graph import Column, Schema
 from pcnet.inspect import Features, _plan
-from pcnet.inspect._candidates import BASIC, OTHERS, Size, candidates
-from pcnet.inspect._links import Neighbours
-from pcnet.inspect._plan import FIRST, USUAL, Plan, planned
+from pcnet.inspect._measures import Neighbours
+from pcnet.inspect._plan import BASIC, FIRST, OTHERS, USUAL, Plan, Size, candidates, planned
 
 GRAPH = csbm(60, 0.5, features=3, average_degree=8)
 
@@ -83,7 +82,7 @@ def test_a_metric_that_is_asked_for_chooses_the_epoch():
 
 @pytest.mark.parametrize("countable", [10**9, 0])
 def test_sizes_by_hand(countable, monkeypatch):
-    monkeypatch.setattr("pcnet.inspect._candidates.COUNTABLE", countable)
+    monkeypatch.setattr("pcnet.inspect._plan.COUNTABLE", countable)
     size = Size.of(GRAPH, Neighbours.of(GRAPH))
     adjacency = np.zeros((60, 60))
     adjacency[tuple(GRAPH.edge_index.numpy())] = 1

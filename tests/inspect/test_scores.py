@@ -9,8 +9,8 @@ from probes import tried
 from sklearn.metrics import roc_auc_score
 
 from pcnet.compare import METRICS
-from pcnet.inspect import Attempt, _scores
-from pcnet.inspect._scores import difference, gain, redrawn
+from pcnet.inspect import Attempt, _probe
+from pcnet.inspect._probe import difference, gain, redrawn
 
 
 def answers(truth: np.ndarray, right: np.ndarray) -> torch.Tensor:
@@ -31,7 +31,7 @@ def test_redrawn_accuracy_spreads_as_a_binomial_share():
 @pytest.mark.parametrize("at_once", [2**22, 1000])
 def test_redrawn_scores_are_those_of_the_drawn_nodes(at_once, monkeypatch):
     """The same nodes for the same seed, however many are drawn at a time: scikit-learn scores them alike."""
-    monkeypatch.setattr(_scores, "AT_ONCE", at_once)
+    monkeypatch.setattr(_probe, "AT_ONCE", at_once)
     random = np.random.default_rng(1)
     truth = random.integers(0, 2, size=50)
     logits = torch.from_numpy(random.standard_normal((50, 2)))

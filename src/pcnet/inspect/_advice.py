@@ -6,12 +6,9 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from pcnet.compare import Metric
-from pcnet.inspect._classes import Classes, Homophily
-from pcnet.inspect._features import Features
-from pcnet.inspect._links import Links
+from pcnet.inspect._measures import Classes, Features, Homophily, Links
 from pcnet.inspect._methods import WHAT, Pattern, Suggestion, pattern_of, suggestions
-from pcnet.inspect._probe import Probe
-from pcnet.inspect._scores import Estimate, Gain
+from pcnet.inspect._probe import Estimate, Gain, Probe
 from pcnet.inspect._warnings import warnings_of
 
 #: Whether something adds to the rest: clearly, too little to matter if at all, or the splits do not settle it.

@@ -13,10 +13,8 @@ from pcnet.data import STRATIFIED, make_split
 from pcnet.errors import PcnetError, PcnetWarning
 from pcnet.graph import Graph
 from pcnet.inspect._advice import Advice, advise
-from pcnet.inspect._classes import Classes, Homophily
-from pcnet.inspect._features import Features
 from pcnet.inspect._frequencies import Frequencies
-from pcnet.inspect._links import Links, Neighbours
+from pcnet.inspect._measures import Classes, Features, Homophily, Links, Neighbours
 from pcnet.inspect._probe import Probe
 from pcnet.inspect._race import probe
 
@@ -74,7 +72,8 @@ def inspect_graph(
 ) -> Inspection:
     """Measure a graph, try out on a few splits what predicts its classes, and advise.
 
-        >>> found = pcnet.inspect_graph(pcnet.load_dataset("citeseer"), with_probe=False)
+        >>> from pcnet import inspect_graph, load_dataset
+        >>> found = inspect_graph(load_dataset("citeseer"), with_probe=False)
         >>> round(found.homophily.edge, 3), found.advice.methods[0].method
         (0.738, 'pcnet')
 

@@ -9,9 +9,7 @@ from typing import Literal
 import torch
 
 from pcnet.graph import Graph
-from pcnet.inspect._classes import Homophily
-from pcnet.inspect._features import Features
-from pcnet.inspect._links import Neighbours
+from pcnet.inspect._measures import Features, Homophily, Neighbours
 
 #: Linked nodes are alike from this adjusted homophily on: Cora has 0.77, Amazon's ratings 0.14, chance 0.
 ALIKE = 0.2

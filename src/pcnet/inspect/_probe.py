@@ -1,18 +1,146 @@
-"""What a probe found: how well features, links, and both predict the classes."""
+"""What a probe found: test scores of what was trained, how sure a difference is, and what features and links add."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple
 
+import numpy as np
+import torch
+from torch import Tensor
+
+from pcnet._checks import FloatArray
 from pcnet.compare import Metric
-from pcnet.inspect._scores import Attempt, Estimate, Gain, Way, difference, gain
 
+#: What may be looked at.
+Way = Literal["features", "graph", "both", "guess"]
+#: How often test nodes are drawn again for an interval.
+RESAMPLES = 500
+#: Numbers that are drawn at a time.
+AT_ONCE = 2**22
 #: Ways to learn, and what they are called.
 WAYS: Mapping[Way, str] = {"features": "features only", "graph": "links only", "both": "features and links"}
 #: Percent points of any metric below which a gain is not worth a more complicated model.
 MATTERS = 2.0
+
+
+class Estimate(NamedTuple):
+    """A mean over splits and its 95 % interval, or the same of a difference, in which more is better."""
+
+    mean: float
+    low: float
+    high: float
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"mean": self.mean, "ci95": [self.low, self.high]}
+
+
+@dataclass(frozen=True, eq=False)
+class Attempt:
+    """A candidate that was trained: what it may look at, and its test scores, one for each split, as reports have them.
+
+    `draws[i, r]` is the score on split i when its test nodes are drawn again with replacement for the r-th time; they
+    are the same nodes for all attempts. `method` and `settings` are empty where no command trains the like.
+    """
+
+    way: Way
+    name: str
+    per_run: FloatArray
+    draws: FloatArray
+    method: str = ""
+    settings: tuple[str, ...] = ()
+
+    @property
+    def splits(self) -> int:
+        return len(self.per_run)
+
+    @property
+    def score(self) -> Estimate:
+        return _estimate(self.per_run, self.draws)
+
+    def joined(self, more: Attempt) -> Attempt:
+        """With the scores on further splits."""
+        per_run = np.concatenate([self.per_run, more.per_run])
+        return replace(self, per_run=per_run, draws=np.concatenate([self.draws, more.draws]))
+
+    def as_dict(self) -> dict[str, Any]:
+        named = {"name": self.name, "method": self.method or None, "settings": list(self.settings)}
+        return {**named, **self.score.as_dict(), "per_run": self.per_run.tolist()}
+
+
+class Gain(NamedTuple):
+    """By how much one attempt is better than another."""
+
+    best: Attempt
+    over: Attempt
+    by: Estimate
+
+    @property
+    def splits(self) -> int:
+        """Those that both had."""
+        return min(self.best.splits, self.over.splits)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"best": self.best.name, "over": self.over.name, **self.by.as_dict()}
+
+
+def difference(one: Attempt, other: Attempt, sign: int = 1) -> Estimate:
+    """By how much `one` is better than `other` on the splits that both had; `sign` is the metric's."""
+    both = min(one.splits, other.splits)
+    return _estimate(sign * (one.per_run[:both] - other.per_run[:both]), sign * (one.draws[:both] - other.draws[:both]))
+
+
+def gain(of: Sequence[Attempt], over: Sequence[Attempt], sign: int = 1) -> Gain:
+    """By how much the first, best, of these is better than the first of those, though both were picked as the best.
+
+    On other nodes and splits another might have been: the mean of the best, picked again among the resampled means,
+    lies above what it should be, and the ends of the interval lie lower and higher by as much.
+    """
+    both = min(of[0].splits, over[0].splits)
+    first, second = (
+        [sign * _resampled(each.draws[:both]) for each in some if each.splits >= both] for some in (of, over)
+    )
+    one, other = (sign * float(some[0].per_run[:both].mean()) for some in (of, over))
+    rise = np.max(first, axis=0) - second[0] - (one - other)
+    fall = np.max(second, axis=0) - first[0] - (other - one)
+    return Gain(of[0], over[0], Estimate(one - other, one - other - _most(rise), one - other + _most(fall)))
+
+
+def _estimate(per_run: FloatArray, draws: FloatArray) -> Estimate:
+    """Mean, and the middle 95 % of the resampled ones."""
+    means = _resampled(draws)
+    return Estimate(float(per_run.mean()), -_most(-means), _most(means))
+
+
+def _most(values: FloatArray) -> float:
+    """The 97.5th percentile; a ranking metric is undefined where all nodes of a draw are of one class."""
+    return float(np.nanpercentile(values, 97.5)) if np.isfinite(values).any() else np.nan
+
+
+def _resampled(draws: FloatArray) -> FloatArray:
+    """Means over splits that are drawn again, each with test nodes that are drawn again; the same splits for all.
+
+    Nodes alone would leave out what a split's training set and seed do, and two to five splits alone say too little of
+    their own spread for a t-interval. Drawing both counts the spread of test nodes twice: it errs on the wide side,
+    as it must, since the training sets of the splits overlap (Nadeau and Bengio 2003).
+    """
+    splits, resamples = draws.shape
+    chosen = np.random.default_rng(0).integers(0, splits, size=(splits, resamples))
+    return draws[chosen, np.arange(resamples)].mean(axis=0)
+
+
+def redrawn(metric: Metric, logits: Tensor, labels: Tensor, seed: int) -> FloatArray:
+    """`RESAMPLES` scores, each on n nodes drawn with replacement from n; the same draws for the same seed."""
+    nodes, classes = logits.shape
+    random = np.random.default_rng(seed)
+    scores = []
+    step = max(1, AT_ONCE // (nodes * classes))
+    for begin in range(0, RESAMPLES, step):
+        picks = torch.from_numpy(random.integers(0, nodes, size=(min(step, RESAMPLES - begin), nodes)))
+        scores.append(metric.of(logits[picks], labels[picks], torch.ones_like(picks, dtype=torch.bool)))
+    found = torch.cat(scores).double().numpy()
+    return 100.0 * found if metric.percent else found
 
 
 @dataclass(frozen=True, eq=False)

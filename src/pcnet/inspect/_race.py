@@ -15,12 +15,9 @@ from pcnet.compare import METRICS, Metric, default_metric, metric_named
 from pcnet.data import STRATIFIED, Split, make_split
 from pcnet.errors import PcnetError, PcnetWarning
 from pcnet.graph import Graph
-from pcnet.inspect._candidates import Candidate, missing_ways
-from pcnet.inspect._features import Features
-from pcnet.inspect._links import Neighbours
-from pcnet.inspect._plan import FIRST, Plan, planned
-from pcnet.inspect._probe import WAYS, Probe
-from pcnet.inspect._scores import Attempt, Estimate, Way, difference, gain, redrawn
+from pcnet.inspect._measures import Features, Neighbours
+from pcnet.inspect._plan import FIRST, Candidate, Plan, missing_ways, planned
+from pcnet.inspect._probe import WAYS, Attempt, Estimate, Probe, Way, difference, gain, redrawn
 from pcnet.training import Run, Targets, train
 
 #: Fewer labelled nodes than this give test sets of which one node more or less decides.

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import scipy.sparse
 import torch
 from numpy.typing import NDArray
 
 from pcnet.graph import CSR, Graph
-from pcnet.inspect._links import Neighbours
-from pcnet.inspect._scores import Way
+from pcnet.inspect._measures import Neighbours
+from pcnet.inspect._probe import Way
 
 NODES = 10_000
 #: Columns that are carried over the links: features beyond are mixed by random signs, rare classes are left out.
@@ -41,27 +39,18 @@ def sampled(graph: Graph, neighbours: Neighbours, seed: int) -> tuple[str, dict[
     around = [*hops(_classes_of(labels, known[count:])), np.log1p(degree[nodes, None])]
     links = _standardised(around)
     both = _standardised([*around, *hops(_few_columns(graph.x, random))])
-    own = _rows(graph.x, nodes)
-    bare = replace(
-        graph,
-        edge_index=torch.empty(2, 0, dtype=torch.int64),
-        edge_weight=None,
-        x=own,
-        y=torch.from_numpy(labels[nodes]),
-        ids=None,
-        schema=None,
-        listed_edges=None,
-    )
-    ways: dict[Way, Graph] = {
-        "features": bare,
-        "graph": replace(bare, x=torch.from_numpy(links)),
-        "both": replace(bare, x=_with_columns(own, both)),
+    no_edges, y = torch.empty(2, 0, dtype=torch.int64), torch.from_numpy(labels[nodes])
+    own = CSR.from_scipy(graph.x.to_scipy()[nodes], graph.x.dtype) if isinstance(graph.x, CSR) else graph.x[nodes]
+    tables: dict[Way, torch.Tensor | CSR] = {
+        "features": own,
+        "graph": torch.from_numpy(links),
+        "both": _with_columns(own, both),
     }
     note = (
         f"The graph is large: perceptrons are trained on {count:,} of {len(known):,} labelled nodes, and see the links "
         "as what lies one and two steps away."
     )
-    return note, ways
+    return note, {way: Graph(no_edges, x, y, name=graph.name, classes=graph.classes) for way, x in tables.items()}
 
 
 def _classes_of(labels: NDArray[np.int64], nodes: NDArray[np.int64]) -> Table:
@@ -89,10 +78,6 @@ def _standardised(tables: list[Table]) -> Table:
     table = np.concatenate(tables, axis=1)
     spread = table.std(axis=0)
     return ((table - table.mean(axis=0)) / np.where(spread > 0, spread, 1.0)).astype(np.float32)
-
-
-def _rows(x: torch.Tensor | CSR, nodes: NDArray[np.int64]) -> torch.Tensor | CSR:
-    return CSR.from_scipy(x.to_scipy()[nodes], x.dtype) if isinstance(x, CSR) else x[torch.from_numpy(nodes)]
 
 
 def _with_columns(x: torch.Tensor | CSR, more: Table) -> torch.Tensor | CSR:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pcnet.compare import Metric
-from pcnet.inspect._classes import Classes
-from pcnet.inspect._features import Features
-from pcnet.inspect._links import Links
+from pcnet.inspect._measures import Classes, Features, Links
 
 #: A class is rare when another has ten times its labels; labels are few below twenty for each class.
 UNBALANCED, FEW = 10, 20
