@@ -22,7 +22,7 @@ WHAT: Mapping[str, str] = {
     "mlp": "ignores the links",
     "acmgcn": "lets each node keep, average or sharpen",
     "linkx": "learns from whom a node is linked to",
-    "h2gcn": "keeps a node, its neighbours and theirs in separate columns",
+    "h2gcn": "keeps a node, its neighbours and theirs separate",
 }
 
 Pattern = Literal["alike", "patterned", "silent", "unknown"]
