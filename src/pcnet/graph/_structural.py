@@ -73,7 +73,7 @@ class StructuralPairs:
 
 @dataclass(frozen=True, eq=False)
 class StructuralEdges:
-    """Edges with weights, each there so many times."""
+    """Edges with weights; `copies` is how often each is there."""
 
     source: Ints
     target: Ints

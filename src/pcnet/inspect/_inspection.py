@@ -89,7 +89,7 @@ def inspect_graph(
         threads: workers on the CPU; a short measurement says how many where it is None.
         device: "cpu" or "cuda".
         with_probe: whether to train anything; measuring alone takes seconds.
-        progress: is told of every stage.
+        progress: announces every stage; nothing is shown where it is None.
 
     Raises:
         PcnetError: where an argument is out of range. A graph on which nothing can be trained is no error: the advice
