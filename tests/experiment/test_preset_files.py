@@ -7,7 +7,7 @@ import json
 import pytest
 
 from pcnet import PcnetError, PCNetSettings
-from pcnet.experiment import file_experiment, named_experiment, preset_experiment, protocol_experiment
+from pcnet.experiment import resolve
 
 ENTRY = {
     "dataset": "texas",
@@ -28,7 +28,7 @@ def file(tmp_path):
 
 
 def test_an_experiment_from_a_file(file):
-    experiment = file_experiment(file)
+    experiment = resolve(preset=file)
     assert (experiment.dataset, experiment.preset, experiment.protocol) == ("texas", "tuned", "random-60-20-20")
     assert experiment.seeds == (3, 4)
     assert experiment.model == PCNetSettings(K=3, t=0.25)
@@ -36,24 +36,23 @@ def test_an_experiment_from_a_file(file):
     # Whatever a file says, its figures are not the paper's.
     assert (experiment.paper, experiment.rerun) == (None, None)
     # For another dataset, too.
-    assert file_experiment(file, "Wisconsin").dataset == "wisconsin"
+    assert resolve("Wisconsin", preset=file).dataset == "wisconsin"
 
 
 def test_what_a_command_means(file):
-    assert named_experiment(None, None) == preset_experiment("citeseer", "table2")
-    assert named_experiment("texas", "table3") == preset_experiment("texas", "table3")
-    assert named_experiment(None, "table1") == preset_experiment("citeseer", "table1")
-    assert named_experiment(None, str(file)) == file_experiment(file)
-    assert named_experiment("cornell", str(file)) == file_experiment(file, "cornell")
+    assert resolve() == resolve("citeseer", preset="table2")
+    assert resolve(preset="table1") == resolve("citeseer", preset="table1")
+    assert resolve(preset=str(file)) == resolve(preset=file)
+    assert resolve("cornell", preset=str(file)) == resolve("cornell", preset=file)
 
 
 def test_by_protocol():
-    assert protocol_experiment("texas", "fixed-48-32-20") == preset_experiment("texas", "table3")
-    assert protocol_experiment("cora", "semi-20-500-1000") == preset_experiment("cora", "table1")
-    other = protocol_experiment("wisconsin", "random-60-20-20")
+    assert resolve("texas", protocol="fixed-48-32-20") == resolve("texas", preset="table3")
+    assert resolve("cora", protocol="semi-20-500-1000") == resolve("cora", preset="table1")
+    other = resolve("wisconsin", protocol="random-60-20-20")
     assert (other.preset, other.seeds, other.model) == ("defaults", tuple(range(10)), PCNetSettings())
     with pytest.raises(PcnetError, match="Did you mean 'fixed-48-32-20'"):
-        protocol_experiment("texas", "fixed-48-32")
+        resolve("texas", protocol="fixed-48-32")
 
 
 @pytest.mark.parametrize(
@@ -74,7 +73,7 @@ def test_by_protocol():
 def test_refused(file, change, words):
     file.write_text(json.dumps({**ENTRY, **change}))
     with pytest.raises(PcnetError) as error:
-        file_experiment(file)
+        resolve(preset=file)
     assert words in str(error.value)
     assert "\n" not in str(error.value)
 
@@ -83,11 +82,11 @@ def test_refused(file, change, words):
 def test_what_a_preset_needs(file, key):
     file.write_text(json.dumps({name: value for name, value in ENTRY.items() if name != key}))
     with pytest.raises(PcnetError, match=rf"is no preset \('{key}'\)"):
-        file_experiment(file)
+        resolve(preset=file)
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "null", "3", '"texas"'])
 def test_damaged(file, content):
     file.write_text(content)
     with pytest.raises(PcnetError, match=r"tuned\.json"):
-        file_experiment(file)
+        resolve(preset=file)

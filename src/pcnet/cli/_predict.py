@@ -14,7 +14,7 @@ from rich.table import Table
 
 from pcnet._files import check_target, read_json, write_atomically, write_csv
 from pcnet._machine import chosen_device
-from pcnet.cli._graph_argument import ReadOption, graph_at, names_dataset, reading_wishes
+from pcnet.cli._graph_argument import ReadOption, graph_at, names_dataset, read_options
 from pcnet.cli._options import DataOption, DeviceOption, JsonOption, emit_json
 from pcnet.data import read_graph
 from pcnet.errors import PcnetError
@@ -104,7 +104,7 @@ def _graph(run: Path, name: str | None, ensemble: Ensemble, data: Path | None, r
             raise PcnetError(f"{run} does not say which graph it was trained on; name one.") from None
     if names_dataset(name):
         return graph_at(name, data, read)
-    return read_graph(name, **reading_wishes(read), schema=ensemble.reading_schema, classes=ensemble.classes)
+    return read_graph(name, **read_options(read), schema=ensemble.reading_schema, classes=ensemble.classes)
 
 
 def _columns(graph: Graph, ensemble: Ensemble, probabilities: np.ndarray, rows: np.ndarray) -> dict[str, list[Any]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pcnet._checks import whole_number
-from pcnet.compare._intervals import Summary
+from pcnet.compare._summary import Summary
 from pcnet.errors import PcnetError
 
 Word = Literal["reproduced", "above", "below", "not reproducible"]

@@ -87,6 +87,19 @@ def method_file(name: str) -> MethodFile:
     return known[name.lower()]
 
 
+@cache
+def _titles() -> Mapping[str, str]:
+    name = "titles.toml"
+    return parse_toml(files("pcnet.experiment").joinpath(name).read_text(encoding="utf-8"), name)
+
+
+def method_name(method: str) -> str:
+    """A method as its authors write it: H₂GCN for h2gcn."""
+    if method not in _titles():
+        raise PcnetError(f"There is no method '{method}'.{close_match(method, _titles())}")
+    return _titles()[method]
+
+
 def _read(name: str) -> MethodFile:
     folder = files("pcnet.experiment").joinpath(_FOLDER)
     content = parse_toml(folder.joinpath(name).read_text(encoding="utf-8"), name)
