@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import torch
 import typer
 from rich.console import Console
 from rich.text import Text
@@ -25,6 +24,7 @@ from pcnet.cli._options import (
     MetricOption,
     ProtocolOption,
     SeedOption,
+    SetOption,
     ThreadsOption,
     check_json,
     emit_json,
@@ -40,14 +40,10 @@ from pcnet.experiment import (
     check_scorable,
     method_file,
     presets,
-    provenance,
     resolve,
-    run_experiment,
     splits_of,
 )
 from pcnet.graph import Graph
-
-NO_MEMORY = "there is not enough memory for it"
 
 
 def compare(
@@ -68,10 +64,7 @@ def compare(
         int | None,
         typer.Option(help="Number of splits; every method is trained once on each.", show_default="the preset's, 10"),
     ] = None,
-    assignments: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change a setting of all methods, as in --set epochs=200."),
-    ] = None,
+    assignments: SetOption = None,
     seed: SeedOption = None,
     threads: ThreadsOption = None,
     device: DeviceOption = "auto",
@@ -149,29 +142,21 @@ def compare(
 def _train_all(
     graph: Graph, folder: CompareFolder, console: Console, threads: int | None, device: str
 ) -> tuple[list[Trained], dict[str, str]]:
-    """Scores of every method that could be trained, and of the others the reason; each is kept at once."""
-    made = {key: value for key, value in provenance(device).items() if key in ("date", "machine")}
-    trained: dict[str, Trained] = {}
-    left_out: dict[str, str] = {}
+    """Scores of every method that could be trained, and of the others the reason."""
+    trained, left_out = folder.kept(), dict[str, str]()
     try:
         with CompareProgress(console, folder.experiments) as progress:
-            for method, kept in folder.kept().items():
-                trained[method] = kept
+            for method, kept in trained.items():
                 progress.kept(method, kept)
             for method, experiment in folder.experiments.items():
                 if method in trained:
                     continue
                 progress.begin(method)
-                how: dict[str, Any] = {"threads": threads, "device": device, "reporter": progress, "resume": True}
-                outcome: Trained | str
-                try:
-                    result = run_experiment(graph, experiment, checkpoint=folder.checkpoint(method, device), **how)
-                    outcome = trained[method] = Trained.of(method, result, made)
-                    folder.keep(outcome)
-                except PcnetError as error:
-                    outcome = left_out[experiment.title] = str(error)
-                except (MemoryError, torch.cuda.OutOfMemoryError):
-                    outcome = left_out[experiment.title] = NO_MEMORY
+                outcome = folder.train(graph, method, device=device, threads=threads, reporter=progress)
+                if isinstance(outcome, Trained):
+                    trained[method] = outcome
+                else:
+                    left_out[experiment.title] = outcome
                 progress.finish(method, outcome)
     except KeyboardInterrupt:
         raise Interrupted(_how_to_go_on(folder, trained)) from None

@@ -43,6 +43,10 @@ DeviceOption = Annotated[
     str, typer.Option("--device", help="cpu, cuda, cuda:N; auto is a GPU where there is one.", show_default=True)
 ]
 SeedOption = Annotated[int | None, typer.Option(help="First seed; the published seeds by default.")]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Change a setting, as in --set t=0.5 --set lr.theta=0.01."),
+]
 MetricOption = Annotated[
     str | None,
     typer.Option(

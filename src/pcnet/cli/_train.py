@@ -20,6 +20,7 @@ from pcnet.cli._options import (
     MetricOption,
     ProtocolOption,
     SeedOption,
+    SetOption,
     ThreadsOption,
     check_json,
     emit_json,
@@ -47,10 +48,7 @@ def train(
         typer.Option(help="Number of runs, each with a split and a seed of its own.", show_default="the preset's, 10"),
     ] = None,
     metric: MetricOption = None,
-    assignments: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change a setting, as in --set t=0.5 --set lr.theta=0.01."),
-    ] = None,
+    assignments: SetOption = None,
     predictor: Annotated[
         bool | None,
         typer.Option(

@@ -11,7 +11,6 @@ from pcnet.compare._tests import (
     holm,
     joined_interval,
     resampled_half_width,
-    resampled_t,
     signed_rank,
 )
 from pcnet.compare._verdict import Verdict, half_width_of, verdict
@@ -44,7 +43,6 @@ __all__ = [
     "metric_named",
     "reliability",
     "resampled_half_width",
-    "resampled_t",
     "scores",
     "signed_rank",
     "summarise",

@@ -64,32 +64,20 @@ def holm(p: Sequence[float]) -> tuple[float, ...]:
     return tuple(corrected.tolist())
 
 
-def resampled_t(first: Scores, second: Scores, test_per_train: float) -> float:
-    """Two-sided p of t = d̄ / √((1/k + n_test/n_train) s²) with k − 1 degrees of freedom, d = first − second.
+def resampled_half_width(first: Scores, second: Scores, test_per_train: float, level: float = 1 - LEVEL) -> float:
+    """t_{k−1} √((1/k + n_test/n_train) s²) around d̄, where s² is the variance of d = first − second over k splits.
 
     k random splits of the same nodes are no independent runs: their training sets overlap, and s²/k is too small a
     variance for d̄. Nadeau and Bengio (2003) put 1/k + n_test/n_train in the place of 1/k; `test_per_train` is that
-    second term. The same difference on all splits is p = 0, or p = 1 where it is none.
+    second term.
     """
-    # Imported here: half a second that commands which test nothing need not wait for.
-    import scipy.stats
-
-    d = _differences(first, second, least=2)
-    variance = (1 / len(d) + positive_number("n_test / n_train", test_per_train)) * float(np.var(d, ddof=1))
-    mean = float(d.mean())
-    if variance == 0:
-        return 1.0 if mean == 0 else 0.0
-    return 2 * float(scipy.stats.t.sf(abs(mean) / math.sqrt(variance), len(d) - 1))
-
-
-def resampled_half_width(first: Scores, second: Scores, test_per_train: float, level: float = 1 - LEVEL) -> float:
-    """t_{k−1} √((1/k + n_test/n_train) s²): d̄ ± this is the interval that holds what `resampled_t` does not refuse."""
     scale = 1 + len(first) * positive_number("n_test / n_train", test_per_train)
     return _paired_half_width(first, second, level) * math.sqrt(scale)
 
 
 def _paired_half_width(first: Scores, second: Scores, level: float) -> float:
     """t_{k−1} s / √k: the same where runs are independent."""
+    # Imported here: half a second that commands which test nothing need not wait for.
     import scipy.stats
 
     d = _differences(first, second, least=2)

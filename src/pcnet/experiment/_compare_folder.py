@@ -17,7 +17,9 @@ from pcnet.data import Split
 from pcnet.errors import PcnetError
 from pcnet.experiment._compared import Trained
 from pcnet.experiment._experiment import Experiment
+from pcnet.experiment._provenance import provenance
 from pcnet.experiment._run_folder import numbered, remove_empty
+from pcnet.experiment._runner import run_experiment
 from pcnet.graph import Graph, graph_hash, tensor_hash
 
 #: What a user calls it, where the file has a shorter name.
@@ -96,11 +98,21 @@ class CompareFolder:
                 raise PcnetError(f"{path} is damaged; delete it, and {experiment.title} is trained again.") from error
         return found
 
-    def keep(self, trained: Trained) -> None:
-        """Write a method down."""
-        write_json(self._methods / f"{trained.method}.json", {"ground": self.ground, "result": trained.as_dict()})
+    def train(self, graph: Graph, method: str, *, device: str = "cpu", **how: Any) -> Trained | str:
+        """A method's scores, which are kept at once; or why there are none. `how` is that of `run_experiment`."""
+        place: dict[str, Any] = {"checkpoint": self._checkpoint(method, device), "resume": True}
+        try:
+            result = run_experiment(graph, self.experiments[method], device=device, **place, **how)
+        except PcnetError as error:
+            return str(error)
+        except (MemoryError, torch.cuda.OutOfMemoryError):
+            return "there is not enough memory for it"
+        origin = provenance(device)
+        trained = Trained.of(method, result, {"date": origin["date"], "machine": origin["machine"]})
+        write_json(self._methods / f"{method}.json", {"ground": self.ground, "result": trained.as_dict()})
+        return trained
 
-    def checkpoint(self, method: str, device: str) -> Path:
+    def _checkpoint(self, method: str, device: str) -> Path:
         """Where a training goes on: never one with other settings, and never on another kind of device."""
         experiment = self.experiments[method]
         settings = json.dumps([self.ground, experiment.settings, torch.device(device).type], sort_keys=True)
