@@ -78,7 +78,11 @@ def method_files() -> dict[str, MethodFile]:
 
 
 def method_file(name: str) -> MethodFile:
-    """One of them, by a name in any case."""
+    """One of them, by a name in any case.
+
+    >>> method_file("GCN").defaults.model.hidden
+    64
+    """
     known = method_files()
     if name.lower() not in known:
         raise PcnetError(
@@ -94,7 +98,11 @@ def _titles() -> Mapping[str, str]:
 
 
 def method_name(method: str) -> str:
-    """A method as its authors write it: H₂GCN for h2gcn."""
+    """A method as its authors write it.
+
+    >>> method_name("h2gcn")
+    'H₂GCN'
+    """
     if method not in _titles():
         raise PcnetError(f"There is no method '{method}'.{close_match(method, _titles())}")
     return _titles()[method]

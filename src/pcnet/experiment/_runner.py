@@ -111,6 +111,13 @@ def run_experiment(
 
     Raises:
         PcnetError: a graph without labels, splits that the metric says nothing on, a run that diverged.
+
+    >>> from pcnet import csbm
+    >>> from pcnet.experiment import resolve
+    >>> graph = csbm(100, 0.8, features=4, seed=0)
+    >>> result = run_experiment(graph, resolve(graph, "mlp", overrides=["epochs=3"], runs=2))
+    >>> len(result.headline.per_run), result.headline.nodes
+    (2, 40)
     """
     require_labels(graph)
     splits = splits_of(graph, experiment)

@@ -1,13 +1,15 @@
-"""Presets from files, and the experiment that a command means."""
+"""What was asked for becomes an experiment: datasets, graphs, tables, files, and options that contradict."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
+import torch
 
-from pcnet import PcnetError, PCNetSettings
-from pcnet.experiment import resolve
+from pcnet import Graph, PcnetError, PCNetSettings, csbm
+from pcnet.experiment import method_file, resolve
 
 ENTRY = {
     "dataset": "texas",
@@ -53,6 +55,55 @@ def test_by_protocol():
     assert (other.preset, other.seeds, other.model) == ("defaults", tuple(range(10)), PCNetSettings())
     with pytest.raises(PcnetError, match="Did you mean 'fixed-48-32-20'"):
         resolve("texas", protocol="fixed-48-32")
+
+
+@pytest.fixture(scope="module")
+def own() -> Graph:
+    """Of one's own: a fifth of the nodes is of the second class."""
+    graph = csbm(60, 0.5, features=3, seed=0)
+    return replace(graph, y=(torch.arange(60) % 5 == 0).long(), name="mine")
+
+
+def test_a_graph_has_defaults(own, file):
+    found = resolve(own, "gcn")
+    assert (found.dataset, found.preset, found.protocol) == ("mine", "defaults", "stratified-60-20-20")
+    assert found.model == method_file("gcn").defaults.model
+    # Two classes that are far from equal.
+    assert (found.metric, found.training.select, found.preset) == ("roc_auc", "val_roc_auc", "defaults")
+    assert resolve(own, "GCN", metric="accuracy").training.select == "val_accuracy"
+    assert (
+        resolve(csbm(60, 0.5, features=3, seed=0), "gcn").training.select == method_file("gcn").defaults.training.select
+    )
+    changed = resolve(own, overrides=["K=3"], runs=2, seed=7)
+    assert (changed.model.K, changed.seeds, changed.preset) == (3, (7, 8), "defaults, changed")
+    assert (resolve(own, preset=file).dataset, resolve(own, preset=file).model.K) == ("mine", 3)
+    with pytest.raises(PcnetError, match="table2 has no settings for your own graph"):
+        resolve(own, preset="table2")
+
+
+def test_fixed_splits_are_all_used(own):
+    nodes = torch.arange(60)
+    splits = replace(own, fixed_splits=((nodes[:30], nodes[30:45], nodes[45:]),) * 3)
+    assert (resolve(splits).protocol, resolve(splits).seeds) == ("official-50-25-25", (0, 1, 2))
+    assert resolve(splits, protocol="stratified-60-20-20").seeds == tuple(range(10))
+
+
+def test_a_table_without_the_method():
+    with pytest.raises(PcnetError, match="table1 has no settings of mixhop for texas; it has none"):
+        resolve("texas", "mixhop", preset="table1")
+    found = resolve("texas", "mixhop", preset="table1", fallback=True)
+    assert (found.protocol, found.seeds) == ("sparse-2.5-2.5-95", resolve("texas", preset="table1").seeds)
+    assert (found.model, found.source, found.paper) == (method_file("mixhop").defaults.model, "", None)
+    with pytest.raises(PcnetError, match="table1 has no dataset wisconsin"):
+        resolve("wisconsin", preset="table1", fallback=True)
+
+
+def test_what_contradicts(file):
+    assert resolve("texas", preset="table3", protocol="fixed-48-32-20") == resolve("texas", preset="table3")
+    with pytest.raises(PcnetError, match="table3 splits by fixed-48-32-20, not by random-60-20-20"):
+        resolve("texas", preset="table3", protocol="random-60-20-20")
+    with pytest.raises(PcnetError, match="leave one of the two out"):
+        resolve(preset=file, protocol="fixed-48-32-20")
 
 
 @pytest.mark.parametrize(
