@@ -22,9 +22,7 @@ from pcnet.data import (
     fetch,
     find,
     find_splits,
-    load_dataset,
     sha256,
-    write_graph,
 )
 
 app = typer.Typer(help="List, fetch, verify and export the named datasets.", no_args_is_help=True)
@@ -100,6 +98,8 @@ def export(
     json_file: JsonOption = None,
 ) -> None:
     """Write a dataset as two tables, edges and nodes; read back, they are the same graph to the bit."""
+    from pcnet.data import load_dataset, write_graph  # with torch, which the other commands do without
+
     graph = load_dataset(name, data).as_published()
     edges, nodes = write_graph(graph, out, format=format)
     emit_json(json_file, {"name": graph.name, "edges": str(edges), "nodes": str(nodes)})

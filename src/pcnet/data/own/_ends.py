@@ -12,9 +12,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pcnet.data._edges import undirected
-from pcnet.data.own._coded import Coded
+from pcnet.data._canonical import undirected
 from pcnet.data.own._table import Table, shortened
+from pcnet.data.own._words import Coded
 
 
 class Ends(NamedTuple):

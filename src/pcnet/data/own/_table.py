@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NoReturn, cast
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from pcnet.data.own._bag import Bag, items_in, spread_rows, words_in
-from pcnet.data.own._coded import Coded
+from pcnet.data.own._words import Bag, Coded, items_in, spread_rows, words_in
 from pcnet.errors import PcnetError
 from pcnet.graph import Kind
 
 TRUE, FALSE = frozenset({"true", "yes", "1"}), frozenset({"false", "no", "0"})
 #: Sums of a hundred million numbers below this are still numbers of 32 bits.
 LARGEST = 1e30
-#: A category becomes at most so many features; a column of more different words is a bag of words or left out.
+#: Features that a category becomes at most; a column of more different words is a bag of words or left out.
 MOST_CATEGORIES = 50
 #: From this share of numbers on, a column is meant to hold numbers and the rest of it is a mistake.
 _MEANT_AS_NUMBERS = 0.8
+#: A sentence names at most this many columns and counts the rest.
+_NAMED = 12
 
 
 class Table:
@@ -120,6 +121,12 @@ def kind_of_words(coded: Coded) -> Kind | None:
 def shortened(word: str) -> str:
     """The word in quotation marks, on one line and never long."""
     return repr(word if len(word) <= 40 else f"{word[:37]}…")
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence; many are counted."""
+    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
 
 
 def _number(word: str) -> float:

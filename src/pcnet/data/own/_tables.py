@@ -1,24 +1,51 @@
-"""A graph from tables, whatever holds them: files or data frames."""
+"""The tables that a graph is made of, before they are read: files or data frames."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
-from pcnet.data.own._build import graph_of_table
-from pcnet.data.own._ends import EdgeTable, Ends, read_weight
-from pcnet.data.own._nodes import read_nodes
-from pcnet.data.own._roles import Wishes, edge_columns
-from pcnet.data.own._sources import Tables
-from pcnet.graph import Graph
+from pcnet._progress import Progress, Silent
+from pcnet.data.own._frames import Frame, is_frame
+from pcnet.data.own._readers import Source, open_file
+from pcnet.data.own._table import Table
+from pcnet.errors import PcnetError
+
+#: Smaller files are read before a progress bar could be seen.
+_LARGE = 16 * 2**20
 
 
-def graph_of_tables(name: str, tables: Tables, wishes: Wishes, notes: Sequence[str] = ()) -> Graph:
-    """Read the edges, the nodes that they join, and everything about these."""
-    tables.check(wishes)
-    roles = edge_columns(tables.edges.title, tables.edges.names, wishes)
-    said = [*notes, *(note for source in tables.sources for note in source.notes), *roles.notes]
-    edges = EdgeTable(tables.rows(tables.edges, roles.names), roles.source, roles.target)
-    nodes = read_nodes(tables, edges, wishes, said)
-    weight = None if roles.weight is None else read_weight(edges.table, roles.weight)
-    ends = Ends(nodes.identity.source, nodes.identity.target, weight)
-    return graph_of_table(name, nodes.table, nodes.columns, nodes.identity.ids, ends, nodes.wishes, said)
+@dataclass(frozen=True)
+class Tables:
+    """Edges, and about the nodes a table, one of labels and a file that lists features, each where there is one."""
+
+    edges: Source
+    nodes: Source | None = None
+    labels: Source | None = None
+    features: Path | None = None
+    progress: Progress | None = None
+
+    @property
+    def sources(self) -> list[Source]:
+        """The tables that are there."""
+        return [source for source in (self.edges, self.nodes, self.labels) if source is not None]
+
+    @property
+    def main(self) -> Source | None:
+        """The table that has a row for each node."""
+        return self.nodes or self.labels
+
+    def rows(self, source: Source, names: Sequence[str]) -> Table:
+        """The named columns of one of the tables."""
+        shown = self.progress is not None and source.size >= _LARGE
+        table = source.read(names, self.progress if self.progress is not None and shown else Silent())
+        if not table.rows:
+            raise PcnetError(f"{source.title} names its columns but has no rows.")
+        return table
+
+
+def open_table(path: Path) -> Source:
+    """The columns of a file."""
+    opened = open_file(path, table=True)
+    return Frame.of(opened, path.name) if is_frame(opened) else opened
