@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pcnet.data._canonical import normalise_rows
-    from pcnet.data._catalogue import CATALOGUE, EMBEDDED, Dataset, Facts, checksums, dataset_named, sha256
+    from pcnet.data._catalogue import CATALOGUE, EMBEDDED, Dataset, Facts, dataset_named
     from pcnet.data._csbm import csbm
     from pcnet.data._load import load_dataset, load_embedded
     from pcnet.data._protocols import (
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         official_name,
         protocol,
     )
-    from pcnet.data._sources import cache_folder, data_folder, fetch, find, find_splits
+    from pcnet.data._sources import cache_folder, data_folder, fetch, file_states, find, find_splits
     from pcnet.data._split import Split
     from pcnet.data.own._options import READ_KEYS, ReadOptions
     from pcnet.data.own._read import (
@@ -52,12 +52,12 @@ __all__ = [
     "as_graph",
     "cache_folder",
     "check_protocol",
-    "checksums",
     "csbm",
     "data_folder",
     "dataset_named",
     "draw_validation",
     "fetch",
+    "file_states",
     "find",
     "find_splits",
     "graph_from_networkx",
@@ -74,7 +74,6 @@ __all__ = [
     "protocol",
     "read_graph",
     "reader",
-    "sha256",
     "write_graph",
 ]
 

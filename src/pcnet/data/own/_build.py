@@ -15,10 +15,10 @@ from pcnet.data.own._labels import Classes, label_candidates, read_labels
 from pcnet.data.own._listed_features import FEATURES
 from pcnet.data.own._nodes import read_nodes
 from pcnet.data.own._options import ReadOptions
+from pcnet.data.own._readers import Tables
 from pcnet.data.own._roles import NodeColumns, check_drop, check_names, edge_columns
 from pcnet.data.own._structure import NOTE, structural_features
 from pcnet.data.own._table import Table
-from pcnet.data.own._tables import Tables
 from pcnet.errors import PcnetError, close_match
 from pcnet.graph import CSR, Graph, LabelCandidate, Schema, label_advice
 
@@ -34,10 +34,9 @@ def graph_of_tables(name: str, tables: Tables, options: ReadOptions, notes: Sequ
     roles = edge_columns(tables.edges.title, tables.edges.names, options)
     said = [*notes, *(note for source in tables.sources for note in source.notes), *roles.notes]
     edges = EdgeTable(tables.rows(tables.edges, roles.names), roles.source, roles.target)
-    nodes = read_nodes(tables, edges, options, said)
+    table, columns, found, options = read_nodes(tables, edges, options, said)
     weight = None if roles.weight is None else read_weight(edges.table, roles.weight)
-    ends = Ends(nodes.identity.source, nodes.identity.target, weight)
-    return graph_of_table(name, nodes.table, nodes.columns, nodes.identity.ids, ends, nodes.options, said)
+    return graph_of_table(name, table, columns, found.ids, Ends(found.source, found.target, weight), options, said)
 
 
 def graph_of_table(

@@ -17,7 +17,7 @@ import numpy as np
 from pcnet._progress import Progress
 from pcnet.data._reading import ADVICE, reading
 from pcnet.data.own._readers import reader
-from pcnet.data.own._table import Table
+from pcnet.data.own._table import Source, Table
 from pcnet.data.own._words import Coded, Codes
 from pcnet.errors import PcnetError
 
@@ -27,20 +27,12 @@ _ROWS_AT_ONCE = 256
 _MEBIBYTE = 2**20
 
 
-@dataclass(frozen=True)
-class CsvFile:
-    """A text table with a header: its columns' names and what stands between them."""
+@dataclass(frozen=True, kw_only=True)
+class CsvFile(Source):
+    """A text table with a header, and what stands between its columns."""
 
     path: Path
-    names: tuple[str, ...]
     delimiter: str
-    title: str
-    size: int
-
-    @property
-    def notes(self) -> list[str]:
-        """What was guessed."""
-        return [f"{self.title}: columns are separated by semicolons."] if self.delimiter == ";" else []
 
     def read(self, names: Sequence[str], progress: Progress) -> Table:
         """The named columns."""
@@ -101,7 +93,8 @@ def open_csv(path: Path) -> CsvFile:
         if first is None:
             raise PcnetError(f"{path} is empty; its first line must name the columns.")
         delimiter = "\t" if path.suffix.lower() == ".tsv" else max(",;", key=first.count)
-        file = CsvFile(path, (), delimiter, path.name, path.stat().st_size)
+        notes = (f"{path.name}: columns are separated by semicolons.",) if delimiter == ";" else ()
+        file = CsvFile(path.name, (), path.stat().st_size, notes, path=path, delimiter=delimiter)
         stream.seek(0)
         return replace(file, names=tuple(name.strip() for name in next(file.rows(stream))))
 

@@ -13,9 +13,8 @@ from pcnet.data._reading import ADVICE, reading
 from pcnet.data.own._build import graph_of_tables
 from pcnet.data.own._frames import Frame, is_frame
 from pcnet.data.own._options import ReadOptions
-from pcnet.data.own._readers import Source, table_suffixes
-from pcnet.data.own._table import listed
-from pcnet.data.own._tables import Tables, open_table
+from pcnet.data.own._readers import Tables, open_table, table_suffixes
+from pcnet.data.own._table import Source, listed
 from pcnet.errors import PcnetError
 from pcnet.graph import Graph
 

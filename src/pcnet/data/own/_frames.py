@@ -20,7 +20,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from pcnet._progress import Progress
-from pcnet.data.own._table import LARGEST, Table, kind_of_words
+from pcnet.data.own._table import LARGEST, Source, Table, kind_of_words
 from pcnet.data.own._words import Coded
 from pcnet.errors import PcnetError
 from pcnet.graph import Kind
@@ -143,18 +143,11 @@ def _is_list(kind: Any) -> bool:
     return types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
 
 
-@dataclass(frozen=True)
-class Frame:
+@dataclass(frozen=True, kw_only=True)
+class Frame(Source):
     """A table in memory; rows are counted from 0, as they are there."""
 
-    title: str
     table: Any
-    size: int = 0
-    notes: tuple[str, ...] = ()
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(self.table.column_names)
 
     @staticmethod
     def of(value: Any, title: str) -> Frame:
@@ -164,12 +157,14 @@ class Frame:
             # Columns that are called by numbers are called by words from here on; old protocols are welcome.
             warnings.simplefilter("ignore")
             if is_a(value, "pandas", "DataFrame"):
-                return Frame(title, pa.Table.from_pandas(value, preserve_index=True))
-            if hasattr(value, "__arrow_c_stream__"):
-                return Frame(title, pa.table(value))
-            from pyarrow.interchange import from_dataframe
+                table = pa.Table.from_pandas(value, preserve_index=True)
+            elif hasattr(value, "__arrow_c_stream__"):
+                table = pa.table(value)
+            else:
+                from pyarrow.interchange import from_dataframe
 
-            return Frame(title, from_dataframe(value))
+                table = from_dataframe(value)
+        return Frame(title, tuple(table.column_names), table=table)
 
     def read(self, names: Sequence[str], progress: Progress) -> Table:
         """The named columns."""

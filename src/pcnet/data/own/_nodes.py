@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -16,26 +15,24 @@ from pcnet.data.own._ends import EdgeTable, names_in
 from pcnet.data.own._labels import read_ids
 from pcnet.data.own._listed_features import FEATURES, ID, ListedFeatures
 from pcnet.data.own._options import ReadOptions
+from pcnet.data.own._readers import Tables
 from pcnet.data.own._roles import NodeColumns, free_columns, id_column, is_unnamed, node_columns, usual_label
 from pcnet.data.own._table import Table, shortened
-from pcnet.data.own._tables import Tables
 from pcnet.data.own._words import Bag, Coded, spread_rows
 from pcnet.errors import PcnetError
 from pcnet.graph import Kind
 
-
-class Nodes(NamedTuple):
-    """Everything about the nodes in one table, what its columns are, and what names them."""
-
-    table: Table
-    columns: NodeColumns
-    identity: Identity
-    options: ReadOptions
+#: Everything about the nodes in one table, what its columns are, what names them; the label is known where it can be.
+Nodes = tuple[Table, NodeColumns, "Identity", ReadOptions]
 
 
 def read_nodes(tables: Tables, edges: EdgeTable, options: ReadOptions, notes: list[str]) -> Nodes:
-    """The nodes that edges join; `options` with the label, if a table of labels has only one."""
-    features = _listed_features(tables.features, options)
+    """The nodes that edges join; the options with the label, if a table of labels has only one."""
+    features = None
+    # A classifier that was trained without the listed features does not need their file.
+    known = options.schema is None or FEATURES in (column.name for column in options.schema.columns)
+    if tables.features and known and FEATURES not in options.drop:
+        features = ListedFeatures(tables.features)
     main = tables.main
     if main is None:
         return _named_by(edges, features, options, notes)
@@ -58,7 +55,7 @@ def read_nodes(tables: Tables, edges: EdgeTable, options: ReadOptions, notes: li
         parts.append(part_of(features, [ID], found.places, main.title, notes))
     names = [*main.names, *(column for part in parts for column in part.columns)]
     columns = node_columns(title, names, options, found.column, found.reason)
-    return Nodes(_joined(title, found.table, parts), columns, found, options)
+    return Joined.of(title, found.table, parts), columns, found, options
 
 
 def _named_by(edges: EdgeTable, features: ListedFeatures | None, options: ReadOptions, notes: list[str]) -> Nodes:
@@ -69,11 +66,7 @@ def _named_by(edges: EdgeTable, features: ListedFeatures | None, options: ReadOp
     found = look_up(Table(title, {ID: names}, len(names.codes)), ID, edges)
     parts = [part_of(features, [ID], found.places, title, notes)] if features else []
     columns = NodeColumns(ID, None, [FEATURES] if features else [], [said])
-    return Nodes(_joined(title, found.table, parts), columns, found, options)
-
-
-def _joined(title: str, table: Table, parts: Sequence[Part]) -> Table:
-    return Joined(title, [Part(table, table.names, np.arange(table.rows)), *parts]) if parts else table
+    return Joined.of(title, found.table, parts), columns, found, options
 
 
 def _ids_of_labels(labels: Table, identity: str, options: ReadOptions) -> list[str]:
@@ -81,12 +74,6 @@ def _ids_of_labels(labels: Table, identity: str, options: ReadOptions) -> list[s
     others = [name for name in labels.names if name not in (options.label, usual_label(labels.names))]
     usual, _ = id_column(labels.title, others, replace(options, id=None))
     return [name for name in dict.fromkeys((options.id, identity, usual, *others)) if name in others]
-
-
-def _listed_features(path: Path | None, options: ReadOptions) -> ListedFeatures | None:
-    """The file that lists features, unless nobody wants them."""
-    unknown = options.schema is not None and FEATURES not in (column.name for column in options.schema.columns)
-    return None if path is None or FEATURES in options.drop or unknown else ListedFeatures(path)
 
 
 class Identity(NamedTuple):
@@ -172,6 +159,11 @@ class Joined(Table):
                     raise PcnetError(f"{both} both have a column '{column}'; rename one, or leave it out (drop).")
                 self._parts[column] = part
         self.names = tuple(self._parts)
+
+    @staticmethod
+    def of(title: str, table: Table, parts: Sequence[Part]) -> Table:
+        """The table with the columns of other parts."""
+        return Joined(title, [Part(table, table.names, np.arange(table.rows)), *parts]) if parts else table
 
     def coded(self, column: str) -> Coded:
         """The column as words."""

@@ -11,18 +11,14 @@ from pcnet._progress import Progress
 from pcnet.data._reading import ADVICE, reading
 from pcnet.data.own._frames import ArrowTable, arrow
 from pcnet.data.own._readers import reader
-from pcnet.data.own._table import Table
+from pcnet.data.own._table import Source, Table
 
 
-@dataclass(frozen=True)
-class ParquetFile:
-    """A Parquet file: the names of its columns."""
+@dataclass(frozen=True, kw_only=True)
+class ParquetFile(Source):
+    """A Parquet file."""
 
     path: Path
-    names: tuple[str, ...]
-    title: str
-    size: int
-    notes: tuple[str, ...] = ()
 
     def read(self, names: Sequence[str], progress: Progress) -> Table:
         """The named columns."""
@@ -43,4 +39,4 @@ class ParquetFile:
 def open_parquet(path: Path) -> ParquetFile:
     """Read what the file says about itself."""
     with arrow().parquet.ParquetFile(path) as file:
-        return ParquetFile(path, tuple(map(str, file.schema_arrow.names)), path.name, path.stat().st_size)
+        return ParquetFile(path.name, tuple(map(str, file.schema_arrow.names)), path.stat().st_size, path=path)

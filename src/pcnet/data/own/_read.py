@@ -18,8 +18,7 @@ from pcnet.data.own._folder import graph_of_files, source_of
 from pcnet.data.own._frames import Frame, is_a, is_frame
 from pcnet.data.own._networkx import graph_of_networkx
 from pcnet.data.own._options import ReadOptions
-from pcnet.data.own._readers import READERS, open_file
-from pcnet.data.own._tables import Tables
+from pcnet.data.own._readers import READERS, Tables, open_file
 from pcnet.errors import PcnetError
 from pcnet.graph import Graph, Kind, Schema
 

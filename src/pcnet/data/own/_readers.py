@@ -1,32 +1,22 @@
-"""What opens files: one function a format, registered by the suffixes of its files."""
+"""What opens files, one function a format, registered by suffix; and the tables that a graph is made of."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
-from pcnet._progress import Progress
+from pcnet._progress import Progress, Silent
 from pcnet._registry import Registry
 from pcnet.data._reading import ADVICE, reading
-from pcnet.data.own._table import Table
+from pcnet.data.own._frames import Frame, is_frame
+from pcnet.data.own._table import Source, Table
 from pcnet.errors import PcnetError
 
 Open = Callable[[Path], Any]
-
-
-class Source(Protocol):
-    """A table that knows its columns before it is read; `size` is how many bytes of a file that takes."""
-
-    @property
-    def title(self) -> str: ...
-    @property
-    def names(self) -> tuple[str, ...]: ...
-    @property
-    def notes(self) -> Sequence[str]: ...
-    @property
-    def size(self) -> int: ...
-    def read(self, names: Sequence[str], progress: Progress) -> Table: ...
+#: Smaller files are read before a progress bar could be seen.
+_LARGE = 16 * 2**20
 
 
 class Reader(NamedTuple):
@@ -74,3 +64,38 @@ def open_file(path: Path, *, table: bool = False) -> Any:
         raise PcnetError(f"{path} is no {what} that can be read; it must end in {', '.join(suffixes)}.")
     with reading(path, ADVICE):
         return known.open(path)
+
+
+def open_table(path: Path) -> Source:
+    """The columns of a file."""
+    opened = open_file(path, table=True)
+    return Frame.of(opened, path.name) if is_frame(opened) else opened
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Edges, and about the nodes a table, one of labels and a file that lists features, each where there is one."""
+
+    edges: Source
+    nodes: Source | None = None
+    labels: Source | None = None
+    features: Path | None = None
+    progress: Progress | None = None
+
+    @property
+    def sources(self) -> list[Source]:
+        """The tables that are there."""
+        return [source for source in (self.edges, self.nodes, self.labels) if source is not None]
+
+    @property
+    def main(self) -> Source | None:
+        """The table that has a row for each node."""
+        return self.nodes or self.labels
+
+    def rows(self, source: Source, names: Sequence[str]) -> Table:
+        """The named columns of one of the tables."""
+        shown = self.progress is not None and source.size >= _LARGE
+        table = source.read(names, self.progress if self.progress is not None and shown else Silent())
+        if not table.rows:
+            raise PcnetError(f"{source.title} names its columns but has no rows.")
+        return table

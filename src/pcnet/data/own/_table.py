@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NoReturn, cast
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from pcnet._progress import Progress
 from pcnet.data.own._words import Bag, Coded, items_in, spread_rows, words_in
 from pcnet.errors import PcnetError
 from pcnet.graph import Kind
@@ -98,6 +101,20 @@ class Table:
             code, coded = int(np.argmin(good)), self.coded(column)
             complaint = f"{shortened(coded.words[code])} {complaint}; correct it or leave the column out (drop)"
             self.refuse(coded.row_of(code), column, complaint)
+
+
+@dataclass(frozen=True)
+class Source(ABC):
+    """A table that knows its columns before it is read; `size` is how many bytes of a file that takes."""
+
+    title: str
+    names: tuple[str, ...]
+    size: int = 0
+    notes: tuple[str, ...] = ()
+
+    @abstractmethod
+    def read(self, names: Sequence[str], progress: Progress) -> Table:
+        """The named columns."""
 
 
 def kind_of_words(coded: Coded) -> Kind | None:
