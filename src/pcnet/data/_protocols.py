@@ -240,7 +240,7 @@ def _drawn(
     if len(rest) < needed:
         raise PcnetError(
             f"The graph is too small for {name}: {needed} nodes are needed for validation and test, but "
-            f"{len(rest)} of {len(labelled)} labelled ones remain beside the training set."
+            f"{len(rest)} of {len(labelled)} labelled ones remain outside the training set."
         )
     val = random.choice(rest, val_count, replace=False)
     test = np.setdiff1d(rest, val)

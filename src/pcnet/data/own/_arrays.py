@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pcnet.data.own._build import Splits, assemble, check_structural, unlabelled, whole_array
+from pcnet.data.own._build import assemble, check_structural, unlabelled
 from pcnet.data.own._ends import Ends
 from pcnet.data.own._features import join
 from pcnet.data.own._labels import Classes, read_ids, read_labels
@@ -100,7 +100,7 @@ def graph_of_arrays(name: str, arrays: Arrays, options: ReadOptions) -> Graph:
     if options.columns:
         raise PcnetError(f"{arrays.title} holds arrays, which have no columns: leave out {', '.join(options.columns)}.")
     named, nodes = arrays.named, arrays.nodes
-    index = whole_array(np.asarray(named["edges"]), "edge_index")
+    index = _whole(np.asarray(named["edges"]), "edge_index")
     if nodes is None:
         sized = [named[key] for key in ("x", "y", "ids") if named.get(key) is not None]
         nodes = int(sized[0].shape[0]) if sized and np.ndim(sized[0]) else int(index.max(initial=-1)) + 1
@@ -110,8 +110,8 @@ def graph_of_arrays(name: str, arrays: Arrays, options: ReadOptions) -> Graph:
     y, classes = _labels(named, nodes, options, notes)
     x, schema = _features(named.get("x"), nodes, options.schema)
     ids = None if named.get("ids") is None else read_ids(_column(named["ids"], "ids", nodes), "ids")[0]
-    ends, splits = Ends(index[0], index[1], weight), _splits(named, nodes)
-    return assemble(name, ends, x, schema, y, classes, options, notes, ids=ids, splits=splits)
+    more = {"name": name, "ids": ids, "classes": classes, "fixed_splits": _splits(named, nodes)}
+    return assemble(Ends(index[0], index[1], weight), x, schema, y, options, notes, **more)
 
 
 def _features(x: Any, nodes: int, schema: Schema | None) -> tuple[Tensor | CSR | None, Schema]:
@@ -149,7 +149,7 @@ def _labels(
     known = options.classes
     if names is not None:
         places = np.append(np.asarray(names).ravel().astype(str), "")
-        y = whole_array(y, "y")
+        y = _whole(y, "y")
         if ((y < -1) | (y >= len(places) - 1)).any():
             raise PcnetError(f"y numbers classes from −1 to {int(y.max())}, but {len(places) - 1} have names.")
         y, known = places[y], known or tuple(places[:-1].tolist())
@@ -177,7 +177,18 @@ def _numbers(values: Any, what: str) -> NDArray[np.float64]:
     return array.astype(np.float64)
 
 
-def _splits(arrays: Mapping[str, Any], nodes: int) -> Splits:
+def _whole(values: NDArray, what: str) -> NDArray[np.int64]:
+    """`values` as 64-bit integers, if they are whole numbers."""
+    if values.dtype.kind == "f" and np.isfinite(values).all() and (np.abs(values) < 2**53).all():
+        whole = values.astype(np.int64)
+        if (whole == values).all():
+            return whole
+    if values.dtype.kind not in "iu" or (values.dtype == np.uint64 and (values > 2**63 - 1).any()):
+        raise PcnetError(f"{what} must hold whole numbers, not {values.dtype}.")
+    return values.astype(np.int64)
+
+
+def _splits(arrays: Mapping[str, Any], nodes: int) -> tuple[tuple[Tensor, ...], ...]:
     masks = [arrays.get(f"{part}_masks") for part in _PARTS]
     if any(mask is None for mask in masks):
         return ()
@@ -185,4 +196,4 @@ def _splits(arrays: Mapping[str, Any], nodes: int) -> Splits:
     if any(mask.shape != (len(stacked[0]), nodes) for mask in stacked):
         raise PcnetError(f"The masks of the splits have shape {stacked[0].shape}; give a row of {nodes} a split.")
     parts = zip(*stacked, strict=True)
-    return tuple(tuple(torch.from_numpy(np.flatnonzero(mask)) for mask in split) for split in parts)  # type: ignore[misc]
+    return tuple(tuple(torch.from_numpy(np.flatnonzero(mask)) for mask in split) for split in parts)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
@@ -21,8 +21,6 @@ from pcnet.data.own._structure import NOTE, structural_features
 from pcnet.data.own._table import Table
 from pcnet.errors import PcnetError, close_match
 from pcnet.graph import CSR, Graph, LabelCandidate, Schema, label_advice
-
-Splits = tuple[tuple[Tensor, Tensor, Tensor], ...]
 
 
 def graph_of_tables(name: str, tables: Tables, options: ReadOptions, notes: Sequence[str] = ()) -> Graph:
@@ -68,42 +66,20 @@ def graph_of_table(
         check_structural(schema)
     if schema.columns:
         x = encode(table, schema, said)
-    return assemble(name, ends, x, schema, y, classes, options, said, ids=ids, candidates=candidates)
+    more = {"name": name, "ids": ids, "classes": classes, "label_candidates": candidates}
+    return assemble(ends, x, schema, y, options, said, **more)
 
 
 def assemble(
-    name: str,
-    ends: Ends,
-    x: Tensor | CSR | None,
-    schema: Schema,
-    y: Tensor,
-    classes: Classes | None,
-    options: ReadOptions,
-    notes: list[str],
-    *,
-    ids: NDArray | None = None,
-    splits: Splits = (),
-    candidates: tuple[LabelCandidate, ...] = (),
+    ends: Ends, x: Tensor | CSR | None, schema: Schema, y: Tensor, options: ReadOptions, notes: list[str], **more: Any
 ) -> Graph:
-    """The graph; nodes without features get structural ones."""
-    edge_index, edge_weight = edges(ends, len(y), options.directed, notes)
+    """The graph with `more` of its fields; nodes without features get structural ones."""
+    edge_index, weight = edges(ends, len(y), options.directed, notes)
     if x is None:
-        both = edges(ends, len(y), False, []) if options.directed else (edge_index, edge_weight)
+        both = edges(ends, len(y), False, []) if options.directed else (edge_index, weight)
         x, schema = structural_features(both[0], len(y), both[1])
         notes.append(NOTE)
-    return Graph(
-        edge_index=edge_index,
-        x=x,
-        y=y,
-        edge_weight=edge_weight,
-        name=name,
-        notes=tuple(notes),
-        fixed_splits=splits,
-        ids=ids,
-        classes=classes,
-        schema=schema,
-        label_candidates=candidates,
-    )
+    return Graph(edge_index, x, y, edge_weight=weight, schema=schema, notes=tuple(notes), **more)
 
 
 def unlabelled(num_nodes: int, options: ReadOptions) -> tuple[Tensor, Classes | None]:
@@ -118,14 +94,3 @@ def check_structural(schema: Schema) -> None:
             "The classifier was trained on features computed from its own graph's edges, which mean nothing on another "
             "graph; train it again on nodes with columns of their own."
         )
-
-
-def whole_array(values: NDArray, what: str) -> NDArray[np.int64]:
-    """`values` as 64-bit integers, if they are whole numbers."""
-    if values.dtype.kind == "f" and np.isfinite(values).all() and (np.abs(values) < 2**53).all():
-        whole = values.astype(np.int64)
-        if (whole == values).all():
-            return whole
-    if values.dtype.kind not in "iu" or (values.dtype == np.uint64 and (values > 2**63 - 1).any()):
-        raise PcnetError(f"{what} must hold whole numbers, not {values.dtype}.")
-    return values.astype(np.int64)

@@ -138,20 +138,16 @@ def _block(table: Table, column: Column, notes: list[str]) -> Block:
     if column.kind == "boolean":
         return table.flags(column.name)[:, None]
     if column.kind == "vector":
-        return _lists(table, column)
+        rows = table.lists(column.name)
+        if rows.shape[1] != column.width:
+            raise PcnetError(
+                f"The lists in the column '{column.name}' of {table.title} have {rows.shape[1]} numbers; "
+                f"the classifier was trained with {column.width}."
+            )
+        return rows
     if column.kind == "bag":
         return table.bag(column.name).features(column.values)
     return _one_hot(table, column, notes)
-
-
-def _lists(table: Table, column: Column) -> scipy.sparse.csr_matrix:
-    rows = table.lists(column.name)
-    if rows.shape[1] == column.width:
-        return rows
-    raise PcnetError(
-        f"The lists in the column '{column.name}' of {table.title} have {rows.shape[1]} numbers; "
-        f"the classifier was trained with {column.width}."
-    )
 
 
 def _one_hot(table: Table, column: Column, notes: list[str]) -> scipy.sparse.csr_matrix:

@@ -45,11 +45,11 @@ def source_of(nodes: Any) -> Source:
 
 
 def _near(graph: Path, name: Any) -> Any:
-    """The file of that name from here, or else beside the edges of the graph; what is no name stays as it is."""
+    """The file of that name from here, or else in the folder of the edges; what is no name stays as it is."""
     if not isinstance(name, (str, PathLike)):
         return name
-    path, beside = Path(name), (graph if graph.is_dir() else graph.parent) / name
-    return beside if beside.is_file() and not path.is_file() else path
+    here, there = Path(name), (graph if graph.is_dir() else graph.parent) / name
+    return there if there.is_file() and not here.is_file() else here
 
 
 def _files_in(folder: Path) -> list[Path]:

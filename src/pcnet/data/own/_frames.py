@@ -51,7 +51,7 @@ class ArrowTable(Table):
         self._coded: dict[str, Coded] = {}
 
     def coded(self, column: str) -> Coded:
-        """The column as words: numbers as one writes them, lists as JSON."""
+        """Numbers as one writes them, lists as JSON."""
         if column not in self._coded:
             with self._door():
                 self._coded[column] = _coded(self._arrow[column])
@@ -71,7 +71,6 @@ class ArrowTable(Table):
         return None
 
     def numbers(self, column: str) -> NDArray[np.float64]:
-        """The column as finite numbers, NaN where a cell is empty."""
         cells = self._arrow[column]
         if not _is_number(cells.type):
             return super().numbers(column)

@@ -17,7 +17,7 @@ from pcnet.graph import LabelCandidate
 
 Classes = tuple[str | int, ...]
 
-#: What tables write where they have no label, beside nothing at all.
+#: What tables write where they have no label, if they write anything.
 _MISSING = frozenset({"na", "n/a", "nan", "none", "null", "?"})
 #: Whole numbers in a column with gaps, as a table of floating-point numbers writes them.
 _WHOLE = re.compile(r"\A(-?[0-9]+)\.0+\Z")
@@ -112,11 +112,8 @@ def label_candidates(table: Table, names: Sequence[str]) -> tuple[LabelCandidate
     """The columns among the named ones with few different values, each for two rows on average; no fractions."""
     values = {name: _few(table, name) for name in names}
     found = [LabelCandidate(name, tuple(map(_short, few))) for name, few in values.items() if few]
-    return tuple(sorted(found, key=lambda each: (not _telling(each.name), len(each.values))))
-
-
-def _telling(name: str) -> bool:
-    return any(word in name.lower() for word in _TELLING)
+    unlike = {name: not any(word in name.lower() for word in _TELLING) for name in values}
+    return tuple(sorted(found, key=lambda each: (unlike[each.name], len(each.values))))
 
 
 def _few(table: Table, column: str) -> list[str]:
@@ -126,7 +123,7 @@ def _few(table: Table, column: str) -> list[str]:
         return []
     coded = table.coded(column)
     repeated = 2 * len(coded.words) <= len(coded.codes) - coded.empty
-    # The few ways to write that a label is missing are beside the classes.
+    # The few ways to write that a label is missing come on top of the classes.
     if not repeated or len(coded.words) > 2 * MOST_CATEGORIES:
         return []
     values = Coded.of({word for word in label_words(coded) if word})

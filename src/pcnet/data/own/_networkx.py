@@ -39,7 +39,7 @@ def graph_of_networkx(name: str, graph: Any, options: ReadOptions) -> Graph:
     )
     weights = None
     if weight and any(link[2] is not None for link in links):
-        # An edge without a weight beside weighted ones is a mistake that the table reports.
+        # An edge without a weight among weighted ones is a mistake that the table reports.
         coded = Coded.of(word_of(link[2]) for link in links)
         where = Table("the graph's edges", {weight: coded}, len(links), lambda row: f"{links[row][0]}–{links[row][1]}")
         weights = read_weight(where, weight)

@@ -166,16 +166,13 @@ class Joined(Table):
         return Joined(title, [Part(table, table.names, np.arange(table.rows)), *parts]) if parts else table
 
     def coded(self, column: str) -> Coded:
-        """The column as words."""
         table, _, rows = self._parts[column]
         return table.coded(column).of_rows(rows)
 
     def kind(self, column: str) -> Kind | None:
-        """What the column looks like in its own table."""
         return self._parts[column].table.kind(column)
 
     def numbers(self, column: str) -> NDArray[np.float64]:
-        """The column as finite numbers, NaN where a cell is empty."""
         table, _, rows = self._parts[column]
         return np.append(table.numbers(column), np.nan)[rows]
 
@@ -184,12 +181,10 @@ class Joined(Table):
         return spread_rows(rows, table.lists(column))
 
     def bag(self, column: str) -> Bag:
-        """The column as words and how often each occurs."""
         table, _, rows = self._parts[column]
         return table.bag(column).of_rows(rows)
 
     def where(self, row: int, column: str) -> str:
-        """The place of a cell in its own table."""
         table, _, rows = self._parts[column]
         return table.where(int(rows[row]), column)
 

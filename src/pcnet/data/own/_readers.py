@@ -94,8 +94,7 @@ class Tables:
 
     def rows(self, source: Source, names: Sequence[str]) -> Table:
         """The named columns of one of the tables."""
-        shown = self.progress is not None and source.size >= _LARGE
-        table = source.read(names, self.progress if self.progress is not None and shown else Silent())
+        table = source.read(names, (self.progress if source.size >= _LARGE else None) or Silent())
         if not table.rows:
             raise PcnetError(f"{source.title} names its columns but has no rows.")
         return table

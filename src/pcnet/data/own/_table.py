@@ -84,7 +84,8 @@ class Table:
         filled = [np.flatnonzero(row) for row in lists]
         start = np.cumsum([0, *map(len, filled)])
         values = [row[places] for row, places in zip(lists, filled, strict=True)]
-        parts = (_joined(values, np.float32), _joined(filled, np.int64), start)
+        none = np.empty(0)
+        parts = (np.concatenate([none.astype("f4"), *values]), np.concatenate([none.astype("i8"), *filled]), start)
         return spread_rows(coded.codes, scipy.sparse.csr_matrix(parts, shape=(len(lists), width)))
 
     def where(self, row: int, column: str) -> str:
@@ -164,7 +165,3 @@ def _numbers_in(word: str) -> NDArray[np.float32] | None:
     except OverflowError:
         return None
     return values.astype(np.float32) if math.isfinite(values.sum()) and np.abs(values).max() <= LARGEST else None
-
-
-def _joined(parts: list[NDArray], dtype: type) -> NDArray:
-    return np.concatenate(parts) if parts else np.empty(0, dtype)
