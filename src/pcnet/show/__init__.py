@@ -6,12 +6,14 @@ from pcnet.show._critical_difference import plot_critical_difference
 from pcnet.show._learned import Learned, learned
 from pcnet.show._page import Step, write_report
 from pcnet.show._passband import Passband, describe_response
+from pcnet.show._progress import ProgressBar
 from pcnet.show._response import plot_response
 from pcnet.show._scores import plot_scores, scores_text
 
 __all__ = [
     "Learned",
     "Passband",
+    "ProgressBar",
     "Score",
     "Step",
     "describe_response",
