@@ -14,6 +14,7 @@ from pcnet.data import CATALOGUE, EMBEDDED, READ_KEYS, READERS, ReadOptions, dat
 from pcnet.errors import PcnetError, PcnetWarning, close_match
 from pcnet.experiment import Experiment, file_experiment, graph_experiment
 from pcnet.graph import Graph
+from pcnet.show import ProgressBar
 
 GraphArgument = Annotated[
     str | None,
@@ -51,7 +52,8 @@ def graph_at(name: str | None, data: Path | None, read: Sequence[str] | None = N
             )
         return load_dataset(name or EMBEDDED, data)
     if Path(name).exists() or _looks_like_path(name):
-        return graph_of(Path(name), ReadOptions.parse(read))
+        with ProgressBar() as progress:
+            return graph_of(Path(name), ReadOptions.parse(read), progress)
     raise PcnetError(
         f"'{name}' is neither a file or folder here nor a named dataset.{close_match(name, CATALOGUE)} "
         f"Give the path of your graph, or one of {', '.join(CATALOGUE)}."

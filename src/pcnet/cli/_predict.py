@@ -20,6 +20,7 @@ from pcnet.cli._options import DataOption, DeviceOption, JsonOption, emit_json
 from pcnet.data import ReadOptions, graph_of
 from pcnet.errors import PcnetError
 from pcnet.graph import Graph
+from pcnet.show import ProgressBar
 
 if TYPE_CHECKING:
     from pcnet.estimator import Ensemble
@@ -106,7 +107,8 @@ def _graph(run: Path, name: str | None, ensemble: Ensemble, data: Path | None, r
     if names_dataset(name):
         return graph_at(name, data, read)
     options = replace(ReadOptions.parse(read), schema=ensemble.reading_schema, classes=ensemble.classes)
-    return graph_of(name, options)
+    with ProgressBar() as progress:
+        return graph_of(name, options, progress)
 
 
 def _columns(graph: Graph, ensemble: Ensemble, probabilities: np.ndarray, rows: np.ndarray) -> dict[str, list[Any]]:

@@ -108,3 +108,36 @@ def test_a_suffix_has_one_reader():
     with pytest.raises(PcnetError, match=r"There is a reader of files that end in '\.csv' already"):
         reader(".CSV")(Path.read_text)
     assert _readers.table_suffixes() == (".csv", ".tsv", ".parquet")
+
+
+class Heard:
+    """Keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.stages: list[list[object]] = []
+
+    def stage(self, title: str, total: int) -> None:
+        self.stages.append([title, total, 0])
+
+    def advance(self, units: int = 1) -> None:
+        self.stages[-1][2] += units
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_progress_of_large_files(suffix, tmp_path):
+    names = pandas.Series([f"a node with a long name, number {number}" for number in range(200)])
+    ends = pandas.DataFrame({"source": [*names] * 1_500, "target": [*names[1:], names[0]] * 1_500})
+    path = tmp_path / f"edges{suffix}"
+    if suffix == ".csv":
+        ends.to_csv(path, index=False)
+    else:
+        ends.to_parquet(path, row_group_size=100_000, compression="none", use_dictionary=False)
+    heard = Heard()
+    graph = read_graph(path, progress=heard, directed=True)
+    assert graph.num_nodes == 200
+    (stage,) = heard.stages
+    assert stage[0] == f"reading edges{suffix}"
+    assert stage[1] == stage[2] == (path.stat().st_size // 2**20 if suffix == ".csv" else 3)
+    small = Heard()
+    read_graph(Path(__file__).parents[3] / "examples" / "people", progress=small)
+    assert small.stages == []
