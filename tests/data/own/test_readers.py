@@ -104,6 +104,13 @@ def test_what_is_no_graph_is_said(tmp_path):
         read_graph(tmp_path / "some.words")
 
 
+def test_a_table_is_a_data_frame(tmp_path):
+    reader(".rows", table=True)(lambda path: [1, 2])
+    (tmp_path / "edges.rows").touch()
+    with pytest.raises(PcnetError, match=r"edges\.rows made a list; a reader of tables makes a data frame"):
+        read_graph(tmp_path)
+
+
 def test_a_suffix_has_one_reader():
     with pytest.raises(PcnetError, match=r"There is a reader of files that end in '\.csv' already"):
         reader(".CSV")(Path.read_text)

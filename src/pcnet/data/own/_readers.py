@@ -69,7 +69,11 @@ def open_file(path: Path, *, table: bool = False) -> Any:
 def open_table(path: Path) -> Source:
     """The columns of a file."""
     opened = open_file(path, table=True)
-    return Frame.of(opened, path.name) if is_frame(opened) else opened
+    if isinstance(opened, Source):
+        return opened
+    if not is_frame(opened):
+        raise PcnetError(f"The reader of {path} made a {type(opened).__name__}; a reader of tables makes a data frame.")
+    return Frame.of(opened, path.name)
 
 
 @dataclass(frozen=True)
