@@ -6,19 +6,14 @@ import os
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated
 
 import typer
 
-from pcnet.data import CATALOGUE, EMBEDDED, dataset_named, load_dataset, read_graph
+from pcnet.data import CATALOGUE, EMBEDDED, READ_KEYS, READERS, ReadOptions, dataset_named, graph_of, load_dataset
 from pcnet.errors import PcnetError, PcnetWarning, close_match
-from pcnet.experiment import Experiment, file_experiment, graph_experiment
-from pcnet.graph import Graph, Kind
-
-#: How the names of files that hold a graph end.
-ENDINGS = (".npz", ".graphml", ".csv", ".tsv", ".parquet")
-#: What `read_graph` takes a name for.
-TEXTS = ("nodes", "features", "source", "target", "weight", "id", "label")
+from pcnet.graph import Graph
+from pcnet.show import ProgressBar
 
 GraphArgument = Annotated[
     str | None,
@@ -33,8 +28,8 @@ ReadOption = Annotated[
     typer.Option(
         "--read",
         metavar="KEY=VALUE",
-        help="How to read your own graph: nodes, features, source, target, weight, id, label, drop, directed or "
-        "kind.COLUMN, as in --read label=topic --read kind.zip=category.",
+        help=f"How to read your own graph: {', '.join(READ_KEYS[:-1])} or {READ_KEYS[-1]}, as in --read label=topic "
+        "--read kind.zip=category.",
     ),
 ]
 
@@ -43,7 +38,7 @@ def graph_at(name: str | None, data: Path | None, read: Sequence[str] | None = N
     """The graph that `name` means; None is CiteSeer, which is inside the package.
 
     A bare word that names a dataset is that dataset, whatever lies in the working folder: `./texas` is the folder.
-    `read` are `key=value` wishes for `read_graph`.
+    `read` are `key=value` options of `read_graph`.
     """
     if name is None or names_dataset(name):
         if read:
@@ -56,7 +51,8 @@ def graph_at(name: str | None, data: Path | None, read: Sequence[str] | None = N
             )
         return load_dataset(name or EMBEDDED, data)
     if Path(name).exists() or _looks_like_path(name):
-        return read_graph(Path(name), **reading_wishes(read))
+        with ProgressBar() as progress:
+            return graph_of(Path(name), ReadOptions.parse(read), progress)
     raise PcnetError(
         f"'{name}' is neither a file or folder here nor a named dataset.{close_match(name, CATALOGUE)} "
         f"Give the path of your graph, or one of {', '.join(CATALOGUE)}."
@@ -65,50 +61,12 @@ def graph_at(name: str | None, data: Path | None, read: Sequence[str] | None = N
 
 def names_dataset(name: str | None) -> bool:
     """Whether a GRAPH argument means a dataset of the catalogue."""
-    if name is None:
-        return True
     try:
-        dataset_named(name)
+        return name is None or bool(dataset_named(name))
     except PcnetError:
         return False
-    return True
-
-
-def own_experiment(
-    graph: Graph, preset: str | None, method: str, protocol: str | None = None, metric: str | None = None
-) -> Experiment:
-    """What a command does with a graph of one's own: a method's defaults, or the settings in a .json file."""
-    if preset is None:
-        return graph_experiment(graph, method, protocol, metric)
-    if not preset.endswith(".json"):
-        raise PcnetError(f"{preset} has no settings for your own graph; leave out --preset, or name a .json file.")
-    return file_experiment(preset, graph).with_metric(metric)
-
-
-def reading_wishes(assignments: Sequence[str] | None) -> dict[str, Any]:
-    """`key=value` assignments as arguments of `read_graph`."""
-    wishes: dict[str, Any] = {"drop": [], "kinds": {}}
-    for assignment in assignments or ():
-        key, equals, value = (part.strip() for part in assignment.partition("="))
-        kind, dot, column = key.partition(".")
-        if equals and value and key in TEXTS:
-            wishes[key] = value
-        elif equals and value and key == "drop":
-            wishes["drop"].append(value)
-        elif key == "directed" and value.lower() in ("true", "false"):
-            wishes[key] = value.lower() == "true"
-        elif kind == "kind" and dot and column and value in get_args(Kind):
-            wishes["kinds"][column] = value
-        elif kind == "kind" or key == "directed":
-            choices = get_args(Kind) if kind == "kind" else ("true", "false")
-            raise PcnetError(f"--read {key} must be one of {', '.join(choices)}, not '{value}'.")
-        else:
-            known = ", ".join((*TEXTS, "drop", "directed", "kind.COLUMN"))
-            hint = close_match(key, TEXTS)
-            raise PcnetError(f"--read takes KEY=VALUE with a key of {known}, not '{assignment}'.{hint}")
-    return wishes
 
 
 def _looks_like_path(name: str) -> bool:
     separators = [mark for mark in (os.sep, os.altsep) if mark]
-    return any(mark in name for mark in separators) or name.lower().endswith(ENDINGS)
+    return any(mark in name for mark in separators) or name.lower().endswith(tuple(READERS))

@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from pcnet._files import check_target
 from pcnet._machine import chosen_device
 from pcnet.cli._graph_argument import GraphArgument, ReadOption, graph_at
 from pcnet.cli._inspect_page import print_page
@@ -18,6 +17,7 @@ from pcnet.cli._options import (
     MetricOption,
     PluginOption,
     ThreadsOption,
+    check_json,
     emit_json,
 )
 from pcnet.cli._progress import ShareBar
@@ -47,8 +47,8 @@ def inspect(
     """Look at a graph before you train on it: links, classes, homophily, frequencies, and advice.
 
     A probe trains methods with their defaults on a few splits: on the features alone, on the links alone and on both,
-    as many of them as a minute or two allow. It says what each is worth beside a guess, with intervals, and which to
-    try first. It looks at all labels, so its scores are for choosing what to try, not for reporting.
+    as many of them as a minute or two allow. It says what each is worth compared with a guess, with intervals, and
+    which to try first. It looks at all labels, so its scores are for choosing what to try, not for reporting.
     """
     if splits is not None and splits < 2:
         raise PcnetError(f"--splits must be at least 2, not {splits}: one split alone shows no spread.")
@@ -59,8 +59,7 @@ def inspect(
     device = chosen_device(device)
     if metric is not None:
         metric_named(metric)
-    if json_file not in (None, "-"):
-        check_target(json_file)
+    check_json(json_file)
     chosen = graph_at(graph, data, read)
     with ShareBar("inspecting") as progress:
         found = inspect_graph(
@@ -71,7 +70,7 @@ def inspect(
             threads=threads,
             device=device,
             with_probe=not no_probe,
-            reporter=progress,
+            progress=progress,
         )
     if json_file != "-":
         named = [] if graph is None else [graph]

@@ -101,6 +101,21 @@ def method_file(name: str) -> MethodFile:
     return MethodFile(settings.method, {}, {})
 
 
+@cache
+def _titles() -> Mapping[str, str]:
+    name = "titles.toml"
+    return parse_toml(files("pcnet.experiment").joinpath(name).read_text(encoding="utf-8"), name)
+
+
+def method_name(method: str) -> str:
+    """A method as its authors write it; rows that are a method with other settings have names of their own.
+
+    >>> method_name("h2gcn"), method_name("glognn")
+    ('H₂GCN', 'GloGNN')
+    """
+    return _titles().get(method) or method_named(method).title
+
+
 def _read(name: str) -> MethodFile:
     folder = files("pcnet.experiment").joinpath(_FOLDER)
     content = parse_toml(folder.joinpath(name).read_text(encoding="utf-8"), name)

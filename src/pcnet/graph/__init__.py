@@ -1,8 +1,9 @@
 """A graph and its operator: normalisation, compressed rows, spectral interval, homophily."""
 
-from pcnet.graph._cache import cached_operator, clear_operator_cache
+from pcnet.graph._columns import Column, Kind, LabelCandidate, Schema, label_advice, require_labels
 from pcnet.graph._csr import CSR
 from pcnet.graph._graph import Graph, check_edges
+from pcnet.graph._hash import graph_hash, tensor_hash
 from pcnet.graph._homophily import (
     adjusted_homophily,
     class_homophily,
@@ -10,9 +11,7 @@ from pcnet.graph._homophily import (
     label_informativeness,
     node_homophily,
 )
-from pcnet.graph._label_candidates import LabelCandidate, label_advice, require_labels
-from pcnet.graph._operator import Direction, Operator, SelfLoops
-from pcnet.graph._schema import Column, Kind, Schema
+from pcnet.graph._operator import Direction, Operator, SelfLoops, cached_operator, clear_operator_cache
 from pcnet.graph._spectrum import spectral_density, spectral_interval
 from pcnet.graph._structural import Preparing, StructuralEdges, StructuralPairs, structural_pairs
 from pcnet.graph._two_hop import two_hop
@@ -36,6 +35,7 @@ __all__ = [
     "class_homophily",
     "clear_operator_cache",
     "edge_homophily",
+    "graph_hash",
     "label_advice",
     "label_informativeness",
     "node_homophily",
@@ -43,5 +43,6 @@ __all__ = [
     "spectral_density",
     "spectral_interval",
     "structural_pairs",
+    "tensor_hash",
     "two_hop",
 ]

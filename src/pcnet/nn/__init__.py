@@ -3,6 +3,7 @@
 from typing import Any
 
 from pcnet.nn._dropout import DeviceDraws, Draws
+from pcnet.nn._learned import Learned, learned
 from pcnet.nn._perceptron import Perceptron
 from pcnet.nn._runs import RunModule
 from pcnet.nn.conv import (
@@ -50,6 +51,7 @@ __all__ = [
     "JacobiConv",
     "LayeredNet",
     "LayeredNetSettings",
+    "Learned",
     "Model",
     "ModelSettings",
     "PCConv",
@@ -61,6 +63,7 @@ __all__ = [
     "RunModule",
     "filters_of",
     "find_method",
+    "learned",
     "load_model",
     "load_plugin",
     "method",

@@ -1,0 +1,184 @@
+"""Trained models that predict together, and their files."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from pcnet._files import read_json, write_json
+from pcnet.compare import metric_named, reliability, temperature
+from pcnet.errors import PcnetError
+from pcnet.graph import Graph, Schema
+from pcnet.nn import Model, ModelSettings, filters_of, learned, load_model, save_model
+from pcnet.training import Outcome, Run
+
+FORMAT = 1
+FILE = "classifier.json"
+
+
+class FilterResponse(NamedTuple):
+    """g(λ) at eigenvalues λ of the Laplacian, over the interval that the graph's eigenvalues span."""
+
+    eigenvalues: NDArray[np.float64]
+    response: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Ensemble:
+    """p = 1/R Σ_r softmax(z_r / T_r): models of one method, each calibrated on its own validation nodes.
+
+    It remembers what the graph was like that it was trained on, and refuses graphs that it cannot speak about.
+    """
+
+    settings: ModelSettings
+    models: tuple[Model, ...]
+    seeds: tuple[int, ...]
+    temperatures: tuple[float, ...]
+    classes: tuple[str | int, ...]
+    #: Expected calibration error on validation nodes, after the temperatures; the mean over the models.
+    calibration_error: float
+    schema: Schema | None
+    #: A hash of the edges that it was trained on.
+    edges: str
+    #: What its owner scores it by.
+    metric: str = "accuracy"
+
+    @staticmethod
+    def of(graph: Graph, runs: Sequence[Run], outcomes: Sequence[Outcome], metric: str) -> Ensemble:
+        """The trained runs of one method on one graph."""
+        temperatures, errors = [], []
+        for run, outcome in zip(runs, outcomes, strict=True):
+            nodes, labels = run.targets.val, run.targets.val_labels
+            temperatures.append(temperature(outcome.logits[nodes], labels))
+            calibrated = torch.softmax(outcome.logits[nodes].double() / temperatures[-1], dim=1)
+            errors.append(reliability(calibrated, labels).error)
+        return Ensemble(
+            runs[0].model.for_graph(graph),
+            tuple(outcome.model.eval() for outcome in outcomes),
+            tuple(run.seed for run in runs),
+            tuple(temperatures),
+            # A class that no node of the split had could not be learned.
+            tuple(graph.classes or range(graph.num_classes))[: runs[0].targets.num_classes],
+            float(np.mean(errors)),
+            graph.schema,
+            hash_of_edges(graph),
+            metric,
+        )
+
+    def probabilities(self, graph: Graph, device: torch.device | str = "cpu") -> Tensor:
+        """The probability of each class for every node of a graph, (n, C) in float64."""
+        self.check(graph)
+        x, operator = graph.x.to(torch.device(device)), self.settings.operator(graph, device=device)
+        total = torch.zeros(graph.num_nodes, len(self.classes), dtype=torch.float64)
+        with torch.no_grad():
+            for model, scale in zip(self.models, self.temperatures, strict=True):
+                total += torch.softmax(model.to(device)(x, operator).double().cpu() / scale, dim=1)
+        return total / len(self.models)
+
+    @property
+    def reading_schema(self) -> Schema | None:
+        """How to read another graph's columns. Features of the edges are computed anew: `check` says if they may be."""
+        return None if self.schema is None or self.schema.structural else self.schema
+
+    def response(self, graph: Graph) -> FilterResponse | None:
+        """What the learned filter does to each frequency, the mean of the models; None where there is no one filter."""
+        convs = filters_of(self.models)
+        if not convs:
+            return None
+        found = learned(convs, self.settings.operator(graph))
+        order = np.argsort(found.lam)
+        return FilterResponse(found.lam[order], found.mean[order])
+
+    def check(self, graph: Graph) -> None:
+        """Refuse a graph whose features are not those of the training."""
+        width = self.models[0].in_channels
+        if self.schema is not None and graph.schema is not None and self.schema != graph.schema:
+            raise PcnetError(_mismatch(self.schema, graph.schema))
+        if graph.num_features != width:
+            raise PcnetError(f"The graph has {graph.num_features} features; the classifier was trained with {width}.")
+        if self.schema is not None and self.schema.structural and hash_of_edges(graph) != self.edges:
+            raise PcnetError(
+                "The classifier was trained on features computed from the edges of its own graph, which mean nothing "
+                "on another one; give the nodes features of their own and train again."
+            )
+
+    def save(self, folder: str | Path) -> None:
+        """Write models/ (safetensors and JSON) and, last, classifier.json."""
+        folder = Path(folder)
+        for seed, model in zip(self.seeds, self.models, strict=True):
+            save_model(model, self.settings, _model_path(folder, seed))
+        description = {
+            "format": FORMAT,
+            "method": self.settings.method,
+            "metric": self.metric,
+            "classes": list(self.classes),
+            "members": [
+                {"seed": seed, "temperature": scale} for seed, scale in zip(self.seeds, self.temperatures, strict=True)
+            ],
+            "calibration_error": self.calibration_error,
+            "schema": None if self.schema is None else self.schema.as_dict(),
+            "edges": self.edges,
+        }
+        write_json(folder / FILE, description)
+
+    @staticmethod
+    def load(folder: str | Path) -> Ensemble:
+        """Read what `save` wrote."""
+        folder = Path(folder)
+        file = folder / FILE
+        if not file.is_file():
+            raise PcnetError(f"There is no classifier in {folder}; `pcnet train` and NodeClassifier.save leave one.")
+        content = read_json(file)
+        version = content.get("format") if isinstance(content, dict) else None
+        if not isinstance(version, int):
+            raise PcnetError(f"{file} is no classifier of pcnet; train or copy it again.")
+        if version != FORMAT:
+            raise PcnetError(
+                f"{file} has format {version}, and this pcnet reads format {FORMAT}; use the one that wrote it."
+            )
+        try:
+            members = [(int(each["seed"]), float(each["temperature"])) for each in content["members"]]
+            schema = None if content["schema"] is None else Schema.from_dict(content["schema"])
+            classes, error, edges = tuple(content["classes"]), float(content["calibration_error"]), content["edges"]
+            metric = metric_named(content.get("metric", "accuracy")).name
+        except (KeyError, TypeError, ValueError) as problem:
+            raise PcnetError(f"{file} is damaged ({problem}); train or copy it again.") from problem
+        loaded = [load_model(_model_path(folder, seed)) for seed, _ in members]
+        if not loaded or any(model.out_channels != len(classes) for model, _ in loaded):
+            raise PcnetError(f"{file} and its models do not fit together; train or copy them again.")
+        models, settings = zip(*loaded, strict=True)
+        seeds, temperatures = zip(*members, strict=True)
+        return Ensemble(settings[0], models, seeds, temperatures, classes, error, schema, edges, metric)
+
+
+def hash_of_edges(graph: Graph) -> str:
+    """Of the number of nodes and the list of edges."""
+    digest = hashlib.sha256(str(graph.num_nodes).encode())
+    digest.update(graph.edge_index.contiguous().cpu().numpy().tobytes())
+    return digest.hexdigest()[:16]
+
+
+def _model_path(folder: Path, seed: int) -> Path:
+    return folder / "models" / f"seed-{seed}"
+
+
+def _mismatch(trained: Schema, given: Schema) -> str:
+    """What is different about two schemas, in words."""
+    ours, theirs = ({column.name: column for column in schema.columns} for schema in (trained, given))
+    missing = [name for name in ours if name not in theirs]
+    if missing:
+        return f"The column '{missing[0]}' is missing; the classifier was trained with it."
+    more = [name for name in theirs if name not in ours]
+    if more:
+        return f"The classifier was not trained with the column '{more[0]}'; drop it."
+    other = next((name for name in ours if ours[name] != theirs[name]), None)
+    what = "other columns in another order" if other is None else f"the column '{other}' read differently"
+    return f"The graph has {what} than the classifier was trained with; read it with schema=classifier.schema_."

@@ -1,0 +1,135 @@
+"""What the paper prints: its tables, ablations, complexities and dataset statistics, read from `published.toml`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal
+
+from pcnet._files import parse_toml
+from pcnet.compare import half_width_of
+from pcnet.errors import PcnetError, close_match
+
+#: The half-width of a 95 % interval of the mean, or the standard deviation between runs.
+Spread = Literal["ci95", "std"]
+
+
+@cache
+def document(name: str) -> Mapping[str, Any]:
+    """A data file of this room."""
+    return parse_toml(files("pcnet.paper").joinpath(name).read_text(encoding="utf-8"), name)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A printed mean ± spread in percent; both are None where the paper prints OOM, for out of memory."""
+
+    mean: float | None
+    spread: float | None
+    spread_is: Spread
+    #: How many runs a standard deviation is between; not known for intervals, which do not need it.
+    runs: int | None
+    #: What is wrong with the printed cell, or nothing.
+    note: str = ""
+
+    @property
+    def half_width(self) -> float | None:
+        """Half of the mean's 95 % interval, whichever spread is printed."""
+        if self.spread is None or self.spread_is == "ci95":
+            return self.spread
+        assert self.runs is not None
+        return half_width_of(self.spread, self.runs)
+
+
+@dataclass(frozen=True)
+class Published:
+    """One table, or one row of figures from the text; `cell(method, dataset)` is a figure of it.
+
+    `protocol_of` is the preset with the same splits, `ranks` the printed average ranks (Table 3 has them), `groups` the
+    methods by the heading they stand under (Table 4 has two).
+    """
+
+    name: str
+    title: str
+    protocol_of: str
+    methods: tuple[str, ...]
+    datasets: tuple[str, ...]
+    figures: Mapping[tuple[str, str], Figure]
+    ranks: Mapping[str, float]
+    groups: Mapping[str, tuple[str, ...]]
+    notes: tuple[str, ...]
+
+    def cell(self, method: str, dataset: str) -> Figure | None:
+        """The figure of a method on a dataset, or None where the table has no such cell."""
+        return self.figures.get((method, dataset))
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """A row of the paper's dataset table; `note` says where the data itself has another number."""
+
+    nodes: int
+    edges: int
+    features: int
+    classes: int
+    homophily: float
+    note: str = ""
+
+
+def _document() -> Mapping[str, Any]:
+    return document("published.toml")
+
+
+def published_names() -> tuple[str, ...]:
+    """table1 to table4, and the two ablations of the text: eta-half and no-identity."""
+    return tuple(name for name, part in _document().items() if "rows" in part)
+
+
+@cache
+def published(table: str) -> Published:
+    """The figures that the paper prints under one of `published_names()`."""
+    if table not in published_names():
+        known = ", ".join(published_names())
+        raise PcnetError(
+            f"The paper has no table '{table}'; choose from {known}.{close_match(table, published_names())}"
+        )
+    part = _document()[table]
+    datasets, rows = tuple(part["datasets"]), part["rows"]
+    return Published(
+        name=table,
+        title=part["title"],
+        protocol_of=part["protocol_of"],
+        methods=tuple(rows),
+        datasets=datasets,
+        figures={
+            (method, dataset): _figure(part, method, dataset, cell)
+            for method, row in rows.items()
+            for dataset, cell in zip(datasets, row, strict=True)
+        },
+        ranks=part.get("ranks", {}),
+        groups={heading: tuple(methods) for heading, methods in part.get("groups", {}).items()},
+        notes=tuple(part.get("notes", ())),
+    )
+
+
+def _figure(part: Mapping[str, Any], method: str, dataset: str, cell: Any) -> Figure:
+    mean, spread = (None, None) if cell == "OOM" else cell
+    spread_is = part.get("spread_of", {}).get(method, part["spread"])
+    runs = part.get("runs_on", {}).get(dataset, part.get("runs"))
+    return Figure(mean, spread, spread_is, runs, part.get("cell_notes", {}).get(method, {}).get(dataset, ""))
+
+
+def published_complexity() -> dict[str, str]:
+    """The cost of one forward pass by method, as the paper's formulas."""
+    return dict(_document()["complexity"])
+
+
+def published_statistics() -> dict[str, Statistics]:
+    """The paper's dataset table by dataset."""
+    document = _document()
+    return {
+        name: Statistics(**row, note=document["statistics_notes"].get(name, ""))
+        for name, row in document["statistics"].items()
+    }
