@@ -30,10 +30,11 @@ def test_from_a_file_to_predictions(process, pets, place):
     assert len((place / "p.csv").read_text().splitlines()) == 61
     space = place / "space.json"
     space.write_text('{"hidden": [2, 4], "lr": [0.01, 0.05]}')
-    search = ("--space", str(space), "--trials", "3", "--set", "epochs=4", "--out", "search", "--device", "cpu")
+    search = ("--space", str(space), "--trials", "3", "--set", "epochs=4", "--device", "cpu")
     tuned = process("tune", "pets", *READ, *PLUGIN, "--method", "mine", *search)
     assert tuned.code == 0, tuned.err
-    assert json.loads((place / "search" / "best.json").read_text())["method"] == "mine"
+    [best] = place.rglob("best.json")
+    assert json.loads(best.read_text())["method"] == "mine"
 
 
 @pytest.mark.parametrize("command", ["train", "compare", "tune", "predict run", "inspect"])
