@@ -46,7 +46,7 @@ class FilterNetSettings(ModelSettings):
         of_filter = () if self.model.filter is None else self.model.filter.groups
         return ("first", *of_filter, *(() if self.hidden is None else ("second",)))
 
-    def filter_of(self, classes: int) -> PolynomialConv | None:
+    def conv(self, classes: int) -> PolynomialConv | None:
         """The filter with its first coefficients: its arguments are the settings of the same names."""
         kind: type[PolynomialConv] | None = self.model.filter
         if kind is None:
@@ -81,7 +81,7 @@ class FilterNet(Model[F]):
         inner = () if s.hidden is None else (s.hidden,)
         widths, rates = [self.in_channels, *inner, self.out_channels], (s.drop_in, s.drop_hidden)[: 1 + len(inner)]
         self.transform = Perceptron(widths, dropout=rates, activation=s.activation, precision=s.precision)
-        self.conv = s.filter_of(self.out_channels)
+        self.conv = s.conv(self.out_channels)
 
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
         self.transform.reset_parameters(generator)
