@@ -14,7 +14,7 @@ from typing import Any
 from pcnet import Graph
 from pcnet.bench import Spread, endless_runs, take_turns, time_library, torch_threads
 from pcnet.experiment import Experiment
-from pcnet.training._host_block import HostBlock
+from pcnet.training._block import HostBlock
 
 #: Two processes in turn on every core: half the speed is fair, a third is what caches and switching may cost.
 TARGET = 3.0

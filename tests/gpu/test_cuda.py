@@ -239,13 +239,15 @@ def test_interrupted_and_resumed_on_the_device(tmp_path) -> None:
     class Stop:
         seen = 0
 
-        def advance(self, epochs: int) -> None:
-            self.seen += epochs
+        def stage(self, title: str, total: int) -> None: ...
+
+        def advance(self, units: int = 1) -> None:
+            self.seen += units
             if self.seen >= 200:
                 raise RuntimeError("pulled the plug")
 
     with pytest.raises(RuntimeError, match="plug"):
-        train(graph, batch, device="cuda", checkpoint=tmp_path, reporter=Stop())
+        train(graph, batch, device="cuda", checkpoint=tmp_path, progress=Stop())
     resumed = train(graph, batch, device="cuda", checkpoint=tmp_path, resume=True)
     for one, other in zip(undisturbed, resumed, strict=True):
         np.testing.assert_array_equal(one.val_loss, other.val_loss)

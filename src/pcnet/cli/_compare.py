@@ -180,7 +180,7 @@ def _train_all(
                     continue
                 progress.begin(method)
                 checkpoint = folder.checkpoint(experiment, device)
-                how = {"threads": threads, "device": device, "reporter": progress, "checkpoint": checkpoint}
+                how = {"threads": threads, "device": device, "progress": progress, "checkpoint": checkpoint}
                 outcome = _attempt(graph, method, experiment, made, **how)
                 if isinstance(outcome, Trained):
                     trained[method] = outcome

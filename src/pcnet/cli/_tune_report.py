@@ -45,8 +45,10 @@ class SearchBar:
     def __exit__(self, *_: object) -> None:
         self._progress.stop()
 
-    def advance(self, epochs: int) -> None:
-        self._progress.advance(self._task, epochs)
+    def stage(self, title: str, total: int) -> None: ...
+
+    def advance(self, units: int = 1) -> None:
+        self._progress.advance(self._task, units)
         done = self._progress.tasks[0].completed / self._epochs
         self._progress.update(self._task, runs=f"{min(done, self._runs):,.0f}")
 

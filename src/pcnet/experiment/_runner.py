@@ -10,6 +10,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from pcnet._progress import Progress
 from pcnet.compare import Metric, Summary, scores, summarise
 from pcnet.data import Split, draw_validation, is_fixed, make_split
 from pcnet.errors import PcnetError
@@ -18,7 +19,7 @@ from pcnet.experiment._estimate import Estimate, Pooled, estimates, gain_of_memb
 from pcnet.experiment._presets import Experiment
 from pcnet.experiment._scorable import check_scorable
 from pcnet.graph import Graph, require_labels
-from pcnet.training import Outcome, Reporter, Run, Targets, clear_checkpoint, train
+from pcnet.training import Outcome, Run, Targets, clear_checkpoint, train
 
 #: A predictor has so many members: each leaves another fifth of the labels out to stop by, so that every label trains
 #: four of them and stops one.
@@ -73,7 +74,7 @@ def run_experiment(
     members: int = 0,
     threads: int | None = None,
     device: torch.device | str = "cpu",
-    reporter: Reporter | None = None,
+    progress: Progress | None = None,
     checkpoint: str | Path | None = None,
     resume: bool = False,
     as_published: AsPublished | None = None,
@@ -95,10 +96,10 @@ def run_experiment(
         [*runs, *final],
         threads=threads,
         device=device,
-        reporter=reporter,
+        progress=progress,
         checkpoint=checkpoint,
         resume=resume,
-        watch=None if asked is None else asked.watch,
+        on_epoch=None if asked is None else asked.watch,
     )
     seconds = time.perf_counter() - start
     outcomes = trained[: len(runs)]

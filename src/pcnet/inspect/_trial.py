@@ -145,7 +145,7 @@ class _Trial:
                 # That edges are directed is said in the inspection's own words.
                 warnings.simplefilter("ignore", PcnetWarning)
                 outcomes = train(
-                    candidate.graph, runs, threads=self._threads, device=self._device, reporter=self._watch
+                    candidate.graph, runs, threads=self._threads, device=self._device, progress=self._watch
                 )
         except PcnetError as error:
             return str(error)
@@ -185,8 +185,10 @@ class _Share:
         """The next is trained, and takes so many seconds an epoch."""
         self._what, self._each = what, seconds
 
-    def advance(self, epochs: int) -> None:
+    def stage(self, title: str, total: int) -> None: ...
+
+    def advance(self, units: int = 1) -> None:
         with self._lock:
-            self._done += epochs * self._each
+            self._done += units * self._each
             if self._tell is not None:
                 self._tell(self._what, min(1.0, self._done / self.all))

@@ -51,7 +51,7 @@ class RunOptimizer(OptimizerState):
 
     That is Adam, which adds wd·w to g first; AdamW takes lr·wd·w off w instead, and "sgd" is w ← w − lr · (g + wd·w).
     Torch's fused kernels, which its own optimisers call too, make one pass over memory; its optimiser classes would
-    spend more time on bookkeeping than on arithmetic for so many small groups.
+    spend more time on bookkeeping than on arithmetic for many small groups.
     """
 
     def __init__(self, groups: Groups, settings: Sequence[TrainingSettings]) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Literal, cast, get_args
 
 from pcnet.compare import METRICS, Metric
 from pcnet.errors import PcnetError, close_match
+from pcnet.training._losses import Loss, make_loss
 
 Optimizer = Literal["adam", "adamw", "sgd"]
 Stopping = Literal["window", "patience", "none"]
@@ -35,9 +36,15 @@ class TrainingSettings:
     listed. Stopping, with w = `patience`: "window" stops at an epoch e > w (counted from 0) whose validation loss is
     above the mean of the w losses before it; "patience" stops after w epochs in a row without a better one; "none"
     trains all `epochs`. The weights kept are those of the epoch with the strictly lowest validation loss, or with the
-    highest validation score (the latest of equals): accuracy, or another metric that `select` names. A "balanced" loss
-    or accuracy counts every class alike, however many nodes it has: on validation through `select`, in the training
-    loss through `class_weight`.
+    highest validation score (the latest of equals): accuracy, or another metric that `select` names.
+
+    `loss` is what training minimises, by its name in `LOSSES`; `loss_parameter` is that loss's one number where it has
+    one (ε of "label_smoothed", γ of "focal"). `class_weight="balanced"` makes any loss count every class alike, however
+    many nodes it has, as the loss "balanced" does with cross-entropy. The validation loss is always cross-entropy,
+    balanced where `select` says so: runs with different losses can be compared by it.
+
+    >>> TrainingSettings(loss="focal", loss_parameter=1.0, lr={"all": 0.01, "theta": 0.1}).objective
+    Focal(gamma=1.0)
     """
 
     lr: Mapping[str, float] = field(default_factory=lambda: {ALL: 0.05})
@@ -48,6 +55,8 @@ class TrainingSettings:
     patience: int = 100
     select: Selection = "val_loss"
     class_weight: ClassWeight = "none"
+    loss: str = "cross_entropy"
+    loss_parameter: float | None = None
 
     def __post_init__(self) -> None:
         choices_of = {"optimizer": Optimizer, "stopping": Stopping, "select": Selection, "class_weight": ClassWeight}
@@ -65,6 +74,13 @@ class TrainingSettings:
             for group, rate in rates.items():
                 if not (math.isfinite(rate) and rate >= 0):
                     raise PcnetError(f"{name}.{group} = {rate} must be a finite number of at least 0.")
+        # It refuses a name or a parameter that makes no sense.
+        _ = self.objective
+
+    @property
+    def objective(self) -> Loss:
+        """The loss that training minimises."""
+        return make_loss(self.loss, self.loss_parameter)
 
     @property
     def selects_by_loss(self) -> bool:

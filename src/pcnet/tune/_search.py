@@ -13,10 +13,11 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from pcnet._progress import OneStage, Progress
 from pcnet.compare import Metric
 from pcnet.errors import PcnetWarning
 from pcnet.graph import Graph
-from pcnet.training import Outcome, Run, Targets, available_threads, largest_block, train
+from pcnet.training import Outcome, Run, Targets, available_threads, largest_block, train_each
 from pcnet.tune._results import Results, Score, Standing, entry_of
 from pcnet.tune._space import Settings, Values
 from pcnet.tune._store import Store
@@ -26,11 +27,8 @@ from pcnet.tune._strategies import Job, Strategy
 PAUSE = 0.2
 
 
-class Watcher(Protocol):
-    """Is told how far a search has come."""
-
-    def advance(self, epochs: int) -> None:
-        """So many more epochs of single runs are done, or will not be needed; called from several threads."""
+class Watcher(Progress, Protocol):
+    """Is told how far a search has come, in epochs of single runs."""
 
     def known(self, runs: int, best: Standing | None) -> None:
         """So many runs are in the store, and this is the best of the trials that are complete."""
@@ -131,9 +129,8 @@ class Search:
             return Score.of(outcome, runs[index].targets, self.metric)
 
         start = time.perf_counter()
-        scores = train(
-            self.graph, runs, threads=self.threads, device=self.device, reporter=self.watcher, collect=collect
-        )
+        progress = None if self.watcher is None else OneStage(self.watcher, "training")
+        scores = train_each(self.graph, runs, collect, threads=self.threads, device=self.device, progress=progress)
         seconds = time.perf_counter() - start
         of_trial: dict[int, dict[int, Score]] = defaultdict(dict)
         for (trial, split), score in zip(places, scores, strict=True):
