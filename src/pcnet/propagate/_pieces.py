@@ -11,8 +11,7 @@ import torch
 from torch import Tensor
 
 from pcnet.graph import CSR
-from pcnet.propagate._pages import empty_like
-from pcnet.propagate._parts import SHARES, cut, sweep_in_parts
+from pcnet.propagate._parts import SHARES, cut, empty_like, sweep_in_parts
 from pcnet.propagate._plan import SHARED, Plan, Plans
 from pcnet.propagate._sweep import Step, sweep
 from pcnet.propagate._threads import Each, one_by_one, one_core, team
