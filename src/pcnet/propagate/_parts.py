@@ -30,7 +30,7 @@ class Part(NamedTuple):
 
 
 def cut(matrix: CSR, width: int, threads: int = 1) -> list[Part]:
-    """The rows in parts: whole bags of them, with so many columns, that stay in the cache."""
+    """The rows in parts: whole bags of them that stay in the cache, `width` columns wide."""
     rows = matrix.shape[0]
     count = min(PART // (width * matrix.values.element_size()), -(-rows // (SHARES * threads)))
     bounds = [*range(0, rows, max(1, count // BAG) * BAG), rows]
@@ -50,7 +50,7 @@ def sweep_in_parts(
     recurrence: Sequence[Step],
     against: Tensor | None = None,
 ) -> tuple[Tensor, Tensor | None]:
-    """`sweep`, to the bit, by threads that take parts in turns. Two blocks are alive beside x and the sum."""
+    """`sweep`, to the bit, by threads that take parts in turns. Two blocks are alive besides x and the sum."""
     state = _State(x, against)
     terms = list(enumerate(zip([None, *recurrence], coefficients.unbind(), strict=True)))
     dots: list[Tensor] = []

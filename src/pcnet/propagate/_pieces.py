@@ -18,8 +18,8 @@ from pcnet.propagate._threads import Each, one_by_one, one_core, team
 
 #: Bytes of x up to which a sweep is one piece, unless its products are worth sharing.
 SMALL = 2**22
-#: Plans are timed so many times. Whole columns take several steps, so that what is done once counts for little; of
-#: parts of the rows, as many take one step as gather so many bytes.
+#: Rounds in which plans are timed. Whole columns take several steps, so that what is done once counts for little; of
+#: parts of the rows, those that gather `SAMPLE` bytes take one step.
 ROUNDS, STEPS, SAMPLE = 2, 2, 2**26
 
 PLANS = Plans()

@@ -31,7 +31,7 @@ def product(matrix: CSR, x: Tensor, values: Tensor | None = None) -> Tensor:
 
     On the CPU a sum-mode embedding bag is this product and two to three times faster than the compressed-row kernel
     that `@` calls. Each column of its result depends on that column alone, to the bit: a run sees the same numbers
-    whichever other runs are trained beside it.
+    whichever other runs are trained with it.
     """
     values = matrix.values if values is None else values
     if x.device.type == "cpu" and x.dtype == torch.float32:

@@ -56,7 +56,7 @@ def column_sums(x: Tensor) -> Tensor:
 
 
 def bag_sums(x: Tensor) -> Tensor:
-    """1ᵀ of every bag of rows. `torch.sum` rounds a column differently depending on how many stand beside it."""
+    """1ᵀ of every bag of rows. `torch.sum` rounds a column differently depending on how many others there are."""
     if x.dtype != torch.float32:
         return x.sum(dim=0, keepdim=True)
     rows, starts = _bags(x.size(0))

@@ -59,7 +59,7 @@ class Checkpoint:
         return self.folder / f"block-{number}.safetensors"
 
     def save(self, number: int, block: Block) -> None:
-        """Write a block's state beside the old one, then put it in its place."""
+        """Write a block's state to a new file, then put it in the place of the old one."""
         tensors, numbers = block.state()
         tensors = {name: tensor.contiguous().cpu() for name, tensor in tensors.items()}
         metadata = {"numbers": json.dumps(numbers)}

@@ -1,4 +1,4 @@
-"""A block of runs on a GPU: a whole epoch is one captured graph, replayed."""
+"""A block of runs on a GPU: a whole epoch is one captured graph, replayed. Imported only where there is one."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from torch import Tensor
 from pcnet.compare import Metric
 from pcnet.errors import PcnetWarning
 from pcnet.nn import DeviceDraws
+from pcnet.training import kernels
 from pcnet.training._block import Block
 from pcnet.training._labels import Scored, TrainingLoss, other_metrics, training_nodes, validation_nodes
 from pcnet.training._losses import CrossEntropy, Loss
@@ -123,9 +124,6 @@ class Ledger:
     """The `History` of a block's members on the device, and who is alive."""
 
     def __init__(self, block: Block, runs: Sequence[Run]) -> None:
-        from pcnet.training import kernels
-
-        self._kernels = kernels
         device, history, members = block.device, block.history, block.members
         rules, epochs, count = Rules([run.training for run in runs]), history.loss.shape[1], len(runs)
 
@@ -155,7 +153,7 @@ class Ledger:
 
     def record(self, losses: Tensor, scores: Tensor) -> None:
         """Note an epoch and move on to the next."""
-        self._kernels.record(self, losses, scores)
+        kernels.record(self, losses, scores)
         self.epoch += 1
 
     def read(self, block: Block, count: int) -> list[bool]:
@@ -180,10 +178,7 @@ class DeviceOptimizer(OptimizerState):
     """
 
     def __init__(self, groups: Groups, settings: Sequence[TrainingSettings], device: torch.device) -> None:
-        from pcnet.training import kernels
-
         super().__init__(groups)
-        self._kernels = kernels
         self.best = [parameter.detach().clone() for parameter in self.parameters]
         sizes = [parameter.numel() for parameter in self.parameters]
         starts = np.concatenate([[0], np.cumsum([-(-size // ALIGNED) * ALIGNED for size in sizes])])
@@ -217,7 +212,7 @@ class DeviceOptimizer(OptimizerState):
 
     def step(self, grads: Sequence[Tensor], ledger: Ledger) -> None:
         """Apply the gradients."""
-        self._kernels.step(self, torch.cat([grad.reshape(-1) for grad in grads]), ledger.improved, ledger.epoch)
+        kernels.step(self, torch.cat([grad.reshape(-1) for grad in grads]), ledger.improved, ledger.epoch)
 
     @torch.no_grad()
     def keep_best(self, improved: Tensor) -> None:
@@ -236,9 +231,6 @@ class DeviceLabels:
     """Some nodes of runs with their labels, as a weight (share/count, or 0) and a label for every node and run."""
 
     def __init__(self, scored: Sequence[Scored], n: int, runs: int, device: torch.device) -> None:
-        from pcnet.training import kernels
-
-        self._kernels = kernels
         weight, label = torch.zeros(n, runs), torch.zeros(n, runs, dtype=torch.int32)
         for place, nodes, labels, shares in scored:
             weight[nodes, place] = torch.from_numpy(shares / len(nodes)).float()
@@ -247,11 +239,11 @@ class DeviceLabels:
 
     def loss_gradient(self, logits: Tensor) -> Tensor:
         """∂/∂logits of the sum over runs of their mean cross-entropies."""
-        return self._kernels.loss_gradient(logits, self.label, self.weight)
+        return kernels.loss_gradient(logits, self.label, self.weight)
 
     def scores(self, logits: Tensor) -> tuple[Tensor, Tensor]:
         """Each run's mean cross-entropy and accuracy, as parts to be added up."""
-        return self._kernels.scores(logits, self.label, self.weight)
+        return kernels.scores(logits, self.label, self.weight)
 
 
 class DeviceLoss:

@@ -89,7 +89,7 @@ class TrainingSettings:
 
     @property
     def val_metric(self) -> Metric:
-        """What is scored on validation nodes after every epoch: the metric that selects, or accuracy beside a loss."""
+        """What is scored on validation nodes after every epoch: the metric that selects, or accuracy next to a loss."""
         if self.selects_by_loss:
             return METRICS["balanced_accuracy" if "balanced" in self.select else "accuracy"]
         return METRICS[self.select.removeprefix("val_")]

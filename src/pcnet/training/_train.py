@@ -18,7 +18,6 @@ from pcnet.graph import Graph, Operator
 from pcnet.propagate import one_core
 from pcnet.training._block import Block, HostBlock, OnEpoch
 from pcnet.training._checkpoint import Checkpoint, fingerprint
-from pcnet.training._device_block import DeviceBlock
 from pcnet.training._division import choose_workers, divide
 from pcnet.training._run import Outcome, Run, Targets
 
@@ -132,8 +131,7 @@ def train_each(
         if interrupted.is_set():
             return
         members = [runs[index] for index in plan[number]]
-        make = DeviceBlock if x.device.type == "cuda" else HostBlock
-        block = make(x, operators[members[0].model.batch_key], members, num_classes)
+        block = _block_on(x.device)(x, operators[members[0].model.batch_key], members, num_classes)
         if on_epoch is not None:
             block.on_epoch = lambda member, accuracy, logits: on_epoch(plan[number][member], accuracy, logits)
         if store is not None:
@@ -157,6 +155,14 @@ def train_each(
     for future in futures:
         future.result()
     return [collected[index] for index in range(len(runs))]
+
+
+def _block_on(device: torch.device) -> type[Block]:
+    if device.type == "cpu":
+        return HostBlock
+    from pcnet.training._device_block import DeviceBlock
+
+    return DeviceBlock
 
 
 def _train_block(
