@@ -15,7 +15,7 @@ from pcnet.graph import CSR, Operator
 from pcnet.nn import DeviceDraws, PCNet, PCNetSettings
 from pcnet.polynomial import Chebyshev, Powers
 from pcnet.propagate import apply_polynomial, product
-from pcnet.training import Run, Targets, TrainingSettings, train
+from pcnet.training import LOSSES, Run, Targets, TrainingSettings, train
 from pcnet.training._settings import Selection
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
@@ -193,6 +193,27 @@ def test_training_without_dropout_follows_the_cpu() -> None:
         np.testing.assert_allclose(other.val_loss, one.val_loss, rtol=2e-3)
         same = (one.logits.argmax(1) == other.logits.argmax(1)).float().mean()
         assert float(same) > 0.995
+
+
+@pytest.mark.filterwarnings("error::pcnet.PcnetWarning")
+def test_every_loss_is_captured_and_follows_the_cpu() -> None:
+    """All in one block, those with a kernel and those without, by every stopping rule."""
+    graph = csbm(n=400, phi=0.5, classes=3, seed=1)
+    model = PCNetSettings(K=3, N=3, t=0.3, drop_in=0.0, drop_hidden=0.0)
+    base = TrainingSettings(lr={"all": 0.02}, epochs=60, patience=10)
+    training = [
+        dataclasses.replace(base, loss=loss, stopping=stopping, class_weight=weight)
+        for loss in LOSSES
+        for stopping, weight in (("patience", "none"), ("window", "balanced"))
+    ]
+    batch = [
+        dataclasses.replace(run, training=own)
+        for run, own in zip(runs(graph, len(training), model, base), training, strict=True)
+    ]
+    for one, other in zip(train(graph, batch), train(graph, batch, device="cuda"), strict=True):
+        length = min(one.epochs, other.epochs)
+        assert abs(one.epochs - other.epochs) <= 2
+        np.testing.assert_allclose(other.val_loss[:length], one.val_loss[:length], rtol=2e-3)
 
 
 @pytest.mark.filterwarnings("error::pcnet.PcnetWarning")

@@ -19,7 +19,7 @@ from pcnet.training._labels import Scored, TrainingLoss, other_metrics, training
 from pcnet.training._losses import CrossEntropy, Loss
 from pcnet.training._optimizer import Groups, OptimizerState
 from pcnet.training._run import Run
-from pcnet.training._settings import Optimizer, TrainingSettings, rate_of
+from pcnet.training._settings import Optimizer, TrainingSettings
 from pcnet.training._stopping import Rules
 
 #: Epochs between two looks at the device, which then learns nothing new until the next one.
@@ -178,7 +178,7 @@ class DeviceOptimizer(OptimizerState):
     """
 
     def __init__(self, groups: Groups, settings: Sequence[TrainingSettings], device: torch.device) -> None:
-        super().__init__(groups)
+        super().__init__(groups, settings)
         self.best = [parameter.detach().clone() for parameter in self.parameters]
         sizes = [parameter.numel() for parameter in self.parameters]
         starts = np.concatenate([[0], np.cumsum([-(-size // ALIGNED) * ALIGNED for size in sizes])])
@@ -202,13 +202,10 @@ class DeviceOptimizer(OptimizerState):
             for begin in range(0, size, kernels.PIECE)
         ]
         self.pieces = torch.tensor(pieces).to(device)
-        names = [group for group, members in groups.items() for _ in members]
-        self.lr = torch.tensor([[rate_of(own.lr, name) for own in settings] for name in names]).to(device)
-        self.wd = torch.tensor([[rate_of(own.wd, name) for own in settings] for name in names]).to(device)
+        self.lr, self.wd = (rates.contiguous().to(device) for rates in torch.tensor(self.rates).unbind(-1))
         #: Each run's place in the list of optimisers: Adam, AdamW, gradient descent.
-        self.kind = torch.tensor([get_args(Optimizer).index(own.optimizer) for own in settings], dtype=torch.int32).to(
-            device
-        )
+        kinds = [get_args(Optimizer).index(own.optimizer) for own in settings]
+        self.kind = torch.tensor(kinds, dtype=torch.int32).to(device)
 
     def step(self, grads: Sequence[Tensor], ledger: Ledger) -> None:
         """Apply the gradients."""

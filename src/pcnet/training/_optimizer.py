@@ -25,8 +25,14 @@ Groups = dict[str, list[nn.Parameter]]
 class OptimizerState:
     """Parameters with the run as first axis, their running means of g and g², and the number of steps made."""
 
-    def __init__(self, groups: Groups) -> None:
+    def __init__(self, groups: Groups, settings: Sequence[TrainingSettings]) -> None:
         self.parameters = [parameter for group in groups.values() for parameter in group]
+        #: Learning rate and decay of each parameter, in each run.
+        self.rates = [
+            [(rate_of(own.lr, name), rate_of(own.wd, name)) for own in settings]
+            for name, group in groups.items()
+            for _ in group
+        ]
         self.means = [torch.zeros_like(parameter) for parameter in self.parameters]
         self.squares = [torch.zeros_like(parameter) for parameter in self.parameters]
         self.steps = torch.zeros((), dtype=torch.float32)
@@ -55,7 +61,7 @@ class RunOptimizer(OptimizerState):
     """
 
     def __init__(self, groups: Groups, settings: Sequence[TrainingSettings]) -> None:
-        super().__init__(groups)
+        super().__init__(groups, settings)
         self._updates = list(self._plan(groups, settings))
 
     def _plan(
@@ -63,15 +69,15 @@ class RunOptimizer(OptimizerState):
     ) -> Iterator[tuple[int, range, Callable[..., None]]]:
         """For each group and run: the run, the places of its parameters, and their update once gradients are known."""
         start = 0
-        for group, members in groups.items():
+        for members in filter(None, groups.values()):
             places = range(start, start + len(members))
-            start = places.stop
             for run, own in enumerate(settings):
                 weights, means, squares = (
                     [tensors[place].detach()[run] for place in places]
                     for tensors in (self.parameters, self.means, self.squares)
                 )
-                rates = {"lr": rate_of(own.lr, group), "weight_decay": rate_of(own.wd, group), "maximize": False}
+                lr, decay = self.rates[start][run]
+                rates = {"lr": lr, "weight_decay": decay, "maximize": False}
                 if own.optimizer == "sgd":
                     update = functools.partial(torch._fused_sgd_, weights, **rates, **_WITHOUT_MOMENTUM)
                 else:
@@ -89,6 +95,7 @@ class RunOptimizer(OptimizerState):
                         **rates,
                     )
                 yield run, places, update
+            start = places.stop
 
     @torch.no_grad()
     def step(self) -> None:
