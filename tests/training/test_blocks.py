@@ -90,7 +90,7 @@ def test_blocks_fit_into_memory(dense, varied, monkeypatch):
 
 def test_what_is_collected_is_what_train_returns(dense, mixed, same, monkeypatch):
     monkeypatch.setattr(_division, "HOST_RUNS", 4)
-    collected = train_each(dense, mixed, lambda index, outcome: (index, outcome.whole()), threads=2)
+    collected = train_each(dense, mixed, collect=lambda index, outcome: (index, outcome.whole()), threads=2)
     assert [index for index, _ in collected] == list(range(len(mixed)))
     assert all(map(same, [outcome for _, outcome in collected], train(dense, mixed, threads=1)))
 
@@ -108,7 +108,7 @@ def test_collecting_is_done_one_at_a_time_and_block_by_block(dense, mixed, monke
         inside.release()
         return outcome.best_epoch
 
-    epochs = train_each(dense, mixed, collect, threads=1)
+    epochs = train_each(dense, mixed, collect=collect, threads=1)
     assert epochs == [outcome.best_epoch for outcome in train(dense, mixed)]
     assert len(alive) == len(mixed)
     # The one at hand; none of those before.
@@ -120,9 +120,9 @@ def test_a_model_is_made_when_it_is_asked_for(dense, varied, monkeypatch):
     monkeypatch.setattr(
         "pcnet.training._block._single", lambda run, *_: made.append(run) or PCNetSettings().build(1, 1)
     )
-    train_each(dense, varied, lambda index, outcome: outcome.epochs)
+    train_each(dense, varied, collect=lambda index, outcome: outcome.epochs)
     assert made == []
-    models = train_each(dense, varied, lambda index, outcome: outcome.model if index == 2 else None, threads=1)
+    models = train_each(dense, varied, collect=lambda index, outcome: outcome.model if index == 2 else None, threads=1)
     assert made == [varied[2]]
     assert [model is None for model in models] == [index != 2 for index in range(len(varied))]
 
@@ -136,6 +136,6 @@ def test_a_complaint_ends_the_training(dense, mixed, monkeypatch):
         raise KeyError("enough")
 
     with pytest.raises(KeyError, match="enough"):
-        train_each(dense, mixed, collect, threads=1)
+        train_each(dense, mixed, collect=collect, threads=1)
     # What was still waiting is not trained first.
     assert len(seen) <= 2

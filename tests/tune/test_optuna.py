@@ -7,8 +7,8 @@ import json
 
 import pytest
 
-from pcnet import PcnetError, train
-from pcnet.training import _division
+from pcnet import PcnetError
+from pcnet.training import _division, train_each
 from pcnet.tune import DEFAULTS, Space, Tuning, tune
 
 optuna = pytest.importorskip("optuna")
@@ -67,9 +67,9 @@ def test_an_interrupted_search_asks_for_what_it_would_have_asked_for(graph, tuni
         calls += 1
         if calls % 2 == 0:
             raise KeyboardInterrupt
-        return train(graph, runs, **options)
+        return train_each(graph, runs, **options)
 
-    monkeypatch.setattr("pcnet.tune._search.train", interrupted)
+    monkeypatch.setattr("pcnet.tune._search.train_each", interrupted)
     while True:
         try:
             tuned = tune(graph, tuning, tmp_path / "broken", threads=1)

@@ -14,7 +14,7 @@ import torch
 from pcnet import PcnetError, PCNetSettings, Run, Targets, TrainingSettings, make_split, train
 from pcnet.compare import METRICS, scores
 from pcnet.experiment import Experiment, file_experiment, run_experiment
-from pcnet.training import _division
+from pcnet.training import _division, train_each
 from pcnet.tune import Score, Space, Tuning, reading, tune
 from pcnet.tune import _tune as module
 
@@ -129,7 +129,7 @@ def test_a_finished_search_is_read_back(search, tmp_path, monkeypatch):
     before = {path.name: path.read_bytes() for path in (tmp_path / "store").iterdir() if path.is_file()}
     for name in ("run_experiment", "choose"):
         monkeypatch.setattr(module, name, forbidden)
-    monkeypatch.setattr("pcnet.tune._search.train", forbidden)
+    monkeypatch.setattr("pcnet.tune._search.train_each", forbidden)
     again = search(leak=True)
     assert again.best == first.best
     assert again.results == first.results
@@ -365,9 +365,9 @@ def test_trials_that_can_share_a_block_are_trained_together(graph, tuning, tmp_p
 
     def watch(graph, runs, **options):
         chunks.append(list(runs))
-        return train(graph, runs, **options)
+        return train_each(graph, runs, **options)
 
-    monkeypatch.setattr("pcnet.tune._search.train", watch)
+    monkeypatch.setattr("pcnet.tune._search.train_each", watch)
     tune(graph, dataclasses.replace(tuning, trials=20), tmp_path / "s", threads=1)
     assert sum(map(len, chunks)) == 63
     assert max(map(len, chunks)) <= 12
@@ -386,9 +386,9 @@ def test_interrupted_and_continued(search, tmp_path, monkeypatch):
         calls += 1
         if calls % 2 == 0:
             raise KeyboardInterrupt
-        return train(graph, runs, **options)
+        return train_each(graph, runs, **options)
 
-    monkeypatch.setattr("pcnet.tune._search.train", interrupted)
+    monkeypatch.setattr("pcnet.tune._search.train_each", interrupted)
     attempts = 0
     while True:
         attempts += 1

@@ -64,7 +64,7 @@ def train(
     return train_each(
         graph,
         runs,
-        lambda _, outcome: outcome.whole(),
+        collect=lambda _, outcome: outcome.whole(),
         threads=threads,
         device=device,
         progress=progress,
@@ -77,8 +77,8 @@ def train(
 def train_each(
     graph: Graph,
     runs: Sequence[Run],
-    collect: Callable[[int, Outcome], T],
     *,
+    collect: Callable[[int, Outcome], T],
     threads: int | None = None,
     device: torch.device | str = "cpu",
     progress: Progress | None = None,
@@ -95,7 +95,7 @@ def train_each(
     >>> graph = csbm(100, 0.0, seed=0)
     >>> targets = Targets.from_split(make_split(graph, "random-60-20-20", 0))
     >>> runs = [Run(PCNetSettings(), TrainingSettings(epochs=5), targets, seed) for seed in range(3)]
-    >>> train_each(graph, runs, lambda index, outcome: (index, outcome.epochs))
+    >>> train_each(graph, runs, collect=lambda index, outcome: (index, outcome.epochs))
     [(0, 5), (1, 5), (2, 5)]
     """
     if not runs:

@@ -130,7 +130,9 @@ class Search:
 
         start = time.perf_counter()
         progress = None if self.watcher is None else OneStage(self.watcher, "training")
-        scores = train_each(self.graph, runs, collect, threads=self.threads, device=self.device, progress=progress)
+        scores = train_each(
+            self.graph, runs, collect=collect, threads=self.threads, device=self.device, progress=progress
+        )
         seconds = time.perf_counter() - start
         of_trial: dict[int, dict[int, Score]] = defaultdict(dict)
         for (trial, split), score in zip(places, scores, strict=True):
