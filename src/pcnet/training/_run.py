@@ -22,6 +22,11 @@ class Targets:
 
     The labels of test nodes are not in here, and nothing in this room takes a `Split`'s labels from anywhere else.
     How many classes there are is a fact about the task: published splits have classes without a training node.
+
+    >>> from pcnet import csbm, make_split
+    >>> targets = Targets.from_split(make_split(csbm(100, 0.5, seed=0), "random-60-20-20", 0))
+    >>> len(targets.train), len(targets.val), targets.num_classes
+    (60, 20, 2)
     """
 
     train: Tensor
@@ -38,7 +43,15 @@ class Targets:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """Settings, targets and a seed: everything that the outcome depends on besides the graph."""
+    """Settings, targets and a seed: everything that the outcome depends on besides the graph.
+
+    A seed that is no integer from 0 to 2^63 − 1 is refused.
+
+    >>> from pcnet import PCNetSettings, csbm, make_split
+    >>> targets = Targets.from_split(make_split(csbm(100, 0.5, seed=0), "random-60-20-20", 0))
+    >>> Run(PCNetSettings(hidden=8), TrainingSettings(epochs=200), targets, seed=3).seed
+    3
+    """
 
     model: ModelSettings
     training: TrainingSettings
@@ -53,7 +66,15 @@ class Run:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """A trained run: its model and logits at the best epoch, and its validation history."""
+    """A trained run: its model and logits at the best epoch, and its validation history.
+
+    >>> from pcnet import PCNetSettings, csbm, make_split, train
+    >>> graph = csbm(100, 0.5, seed=0)
+    >>> targets = Targets.from_split(make_split(graph, "random-60-20-20", 0))
+    >>> [outcome] = train(graph, [Run(PCNetSettings(), TrainingSettings(epochs=5), targets, seed=0)])
+    >>> outcome.epochs, len(outcome.val_score), outcome.diverged, tuple(outcome.logits.shape)
+    (5, 5, False, (100, 2))
+    """
 
     #: The model, or how to take it out of the block that it was trained in.
     _model: Model | Callable[[], Model]

@@ -106,7 +106,12 @@ class TrainingSettings:
 
 
 def selection_by(metric: Metric) -> Selection:
-    """How the epoch with the best value of a metric is selected."""
+    """How the epoch with the best value of a metric is selected.
+
+    >>> from pcnet.compare import metric_named
+    >>> selection_by(metric_named("macro_f1"))
+    'val_macro_f1'
+    """
     return cast(Selection, "val_loss" if metric.name == "log_loss" else f"val_{metric.name}")
 
 
