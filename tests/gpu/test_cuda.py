@@ -16,7 +16,7 @@ from pcnet.nn import DeviceDraws, PCNet, PCNetSettings
 from pcnet.polynomial import Chebyshev, Powers
 from pcnet.propagate import apply_polynomial, product
 from pcnet.training import LOSSES, Run, Targets, TrainingSettings, train
-from pcnet.training._settings import Selection
+from pcnet.training._run import Selection
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 CUDA = torch.device("cuda")

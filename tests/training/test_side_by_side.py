@@ -15,7 +15,7 @@ from torch.nn.functional import cross_entropy
 from pcnet import PcnetError, PCNetSettings, Run, Targets, TrainingSettings, csbm, make_split, train
 from pcnet.nn import Draws
 from pcnet.training import LOSSES
-from pcnet.training._settings import Selection
+from pcnet.training._run import Selection
 
 pytestmark = pytest.mark.filterwarnings("ignore::pcnet.PcnetWarning")
 

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from pcnet.graph import CSR
-from pcnet.propagate._sweep import BAG, Step, bag_sums, column_sums, following_term
+from pcnet.propagate._product import BAG, Step, bag_sums, column_sums, following_term
 from pcnet.propagate._threads import team
 
 #: Bytes of a part, and how many of them each thread takes at least, so that the last one keeps nobody waiting for long.

@@ -13,7 +13,7 @@ from torch import Tensor
 from pcnet.graph import CSR
 from pcnet.propagate._parts import SHARES, cut, empty_like, sweep_in_parts
 from pcnet.propagate._plan import SHARED, Plan, Plans
-from pcnet.propagate._sweep import Step, sweep
+from pcnet.propagate._product import Step, sweep
 from pcnet.propagate._threads import Each, one_by_one, one_core, team
 
 #: Bytes of x up to which a sweep is one piece, unless its products are worth sharing.

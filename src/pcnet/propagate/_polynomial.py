@@ -16,7 +16,7 @@ from pcnet.errors import PcnetError
 from pcnet.graph import Operator
 from pcnet.polynomial import Basis
 from pcnet.propagate._pieces import planned_sweep
-from pcnet.propagate._sweep import Step
+from pcnet.propagate._product import Step
 
 
 def apply_polynomial(operator: Operator, x: Tensor, coefficients: Tensor, basis: Basis) -> Tensor:

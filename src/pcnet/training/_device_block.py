@@ -18,8 +18,7 @@ from pcnet.training._block import Block
 from pcnet.training._labels import Scored, TrainingLoss, other_metrics, training_nodes, validation_nodes
 from pcnet.training._losses import CrossEntropy, Loss
 from pcnet.training._optimizer import Groups, OptimizerState
-from pcnet.training._run import Run
-from pcnet.training._settings import Optimizer, TrainingSettings
+from pcnet.training._run import Optimizer, Run, TrainingSettings
 from pcnet.training._stopping import Rules
 
 #: Epochs between two looks at the device, which then learns nothing new until the next one.

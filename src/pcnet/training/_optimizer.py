@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from pcnet.training._settings import TrainingSettings, rate_of
+from pcnet.training._run import TrainingSettings, rate_of
 
 BETAS, EPSILON = (0.9, 0.999), 1e-8
 _WITHOUT_MOMENTUM: dict[str, Any] = {

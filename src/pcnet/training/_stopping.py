@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pcnet.training._settings import TrainingSettings
+from pcnet.training._run import TrainingSettings
 
 #: Epochs that no run trains: the patience of those that stop by another rule.
 NEVER = 2**31
