@@ -20,7 +20,7 @@ from typing import Any
 
 from safetensors.numpy import load_file
 
-from benchmarks.command import Command, keep
+from benchmarks.command import Command, keep, start
 from pcnet._files import read_json, write_json, write_text
 from pcnet.paper import Sheet
 
@@ -162,4 +162,4 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    main()
+    start(main)

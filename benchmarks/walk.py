@@ -19,7 +19,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 import pcnet
-from benchmarks.command import Command, keep
+from benchmarks.command import Command, keep, start
 from pcnet.paper import Sheet
 
 SOURCE = Path(pcnet.__file__).parent
@@ -116,4 +116,4 @@ def _room(code: CodeType) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    start(main)

@@ -1,4 +1,4 @@
-"""The one error a user of pcnet is meant to see, and the one warning."""
+"""The one error a user of pcnet is meant to see, the one warning, and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ class PcnetError(ValueError):
 
 class PcnetWarning(UserWarning):
     """Something legal that probably is not what was meant."""
+
+
+class Interrupted(Exception):  # noqa: N818
+    """Ctrl-C, with a sentence on how to go on."""
 
 
 def close_match(name: str, known: Iterable[str]) -> str:

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-import json
-import sys
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from pcnet._files import write_json
+from pcnet.cli._file_options import DataOption, JsonOption, emit_json
 from pcnet.compare import METRICS
 from pcnet.data import PROTOCOLS
+from pcnet.errors import Interrupted
 
-DataOption = Annotated[
-    Path | None, typer.Option("--data", metavar="DIR", help="Folder of raw datasets (else $PCNET_DATA).")
+__all__ = [
+    "DataOption",
+    "DeviceOption",
+    "Interrupted",
+    "JsonOption",
+    "MethodOption",
+    "MetricOption",
+    "ProtocolOption",
+    "ThreadsOption",
+    "emit_json",
 ]
-JsonOption = Annotated[
-    str | None,
-    typer.Option(
-        "--json",
-        metavar="FILE",
-        help="Write the result as JSON; '-' is standard output.",
-        # As a file it would be written over what else is printed there.
-        callback=lambda target: "-" if target == "/dev/stdout" else target,
-    ),
-]
+
 ThreadsOption = Annotated[
     int | None, typer.Option("--threads", help="Runs computed at the same time; all cores by default.")
 ]
@@ -49,15 +46,3 @@ MetricOption = Annotated[
         show_default="accuracy, or roc_auc where one of two classes has more than 65 %",
     ),
 ]
-
-
-def emit_json(target: str | None, value: Any) -> None:
-    """Write `value` where `--json` says, if it was given."""
-    if target == "-":
-        sys.stdout.write(json.dumps(value, indent=2, allow_nan=False) + "\n")
-    elif target is not None:
-        write_json(target, value)
-
-
-class Interrupted(Exception):  # noqa: N818
-    """Ctrl-C, with a sentence on how to go on."""
