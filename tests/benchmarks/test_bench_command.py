@@ -38,23 +38,7 @@ def written(place):
 
 @pytest.mark.filterwarnings("ignore::pcnet.PcnetWarning")
 def test_everything(place, capsys):
-    main(
-        [
-            "--quick",
-            "--largest",
-            "200",
-            "--rounds",
-            "1",
-            "--threads",
-            "1",
-            "--device",
-            "cpu",
-            "--json",
-            "b.json",
-            "--plots",
-            "p",
-        ]
-    )
+    main([*SMALL, "--largest", "200", "--json", "b.json", "--plots", "p"])
     out = capsys.readouterr().out
     assert max(map(len, out.splitlines())) <= 120
     report = json.loads((place / "b.json").read_text())
@@ -77,22 +61,7 @@ def test_everything(place, capsys):
 
 
 def test_one_section_as_json_on_standard_output(place, capsys):
-    main(
-        [
-            "bandwidth",
-            "--quick",
-            "--largest",
-            "100",
-            "--rounds",
-            "1",
-            "--threads",
-            "1",
-            "--device",
-            "cpu",
-            "--json",
-            "-",
-        ]
-    )
+    main(["bandwidth", *SMALL, "--largest", "100", "--json", "-"])
     answer = capsys.readouterr()
     assert list(json.loads(answer.out)["sections"]) == ["bandwidth"]
     assert "Sparse products beside a copy" in answer.err

@@ -13,8 +13,8 @@ from typing import Any
 
 import torch
 
-import pcnet
 from pcnet._machine import processor
+from pcnet._version import __version__
 
 
 def command_line() -> str:
@@ -24,7 +24,7 @@ def command_line() -> str:
 
 def versions() -> dict[str, str]:
     """Versions of Python and of the packages that touch a number."""
-    found = {"pcnet": pcnet.__version__, "python": platform.python_version()}
+    found = {"pcnet": __version__, "python": platform.python_version()}
     for package in ("torch", "torch_geometric", "numpy", "scipy", "scikit-learn"):
         try:
             found[package] = version(package)
