@@ -78,6 +78,7 @@ def test_what_needs_no_torch_does_not_load_it(arguments, place):
 
 def test_benchmarks_are_elsewhere(pcnet, written):
     pcnet("bench", "--quick").refuses("Benchmarks are not part of the package; run make bench in the repository.")
+    pcnet("reproduce", "complexity").refuses("run python -m benchmarks.complexity.")
     assert written() == []
 
 
