@@ -10,9 +10,9 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.nn import MessagePassing
 
-from pcnet.bench._graphs import Sample, random_graph
-from pcnet.bench._plain import PlainConv, normalised
-from pcnet.bench._timing import elapsed, torch_threads
+from benchmarks.graphs import Sample, random_graph
+from benchmarks.plain import PlainConv, normalised
+from benchmarks.timing import elapsed, torch_threads
 from pcnet.graph import CSR
 from pcnet.nn import PCConv, PCNetSettings
 from pcnet.polynomial import charlier_matrix

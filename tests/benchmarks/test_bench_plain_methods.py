@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 import torch
+from benchmarks.plain import plain_filter, plain_model
+from benchmarks.plain_training import FrugalTraining, PlainTraining, plain_training
 from torch import Tensor
 
 from pcnet import Graph, PCNetSettings, TrainingSettings, make_split
-from pcnet.bench import FrugalTraining, PlainTraining, plain_filter, plain_model, plain_training
 from pcnet.experiment import Experiment
 from pcnet.nn import (
     APPNPSettings,

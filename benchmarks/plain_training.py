@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import nll_loss
 
-from pcnet.bench._plain_methods import plain_model
+from benchmarks.plain import plain_model
 from pcnet.data import Split
 from pcnet.experiment import Experiment
 from pcnet.graph import CSR, Graph

@@ -4,20 +4,10 @@ import time
 
 import pytest
 import torch
+from benchmarks.timing import Others, Spread, complaint, fastest, per_call, take_turns, torch_threads
+from benchmarks.training import WARM_UP, Clock, Enough
 
 from pcnet._machine import free_bytes
-from pcnet.bench import (
-    WARM_UP,
-    Clock,
-    Enough,
-    Others,
-    Spread,
-    fastest,
-    machine,
-    per_call,
-    take_turns,
-    torch_threads,
-)
 
 
 def test_spread():
@@ -69,8 +59,9 @@ def test_clock_ends_a_training_and_leaves_the_warm_up_out(monkeypatch: pytest.Mo
     assert clock.milliseconds == pytest.approx(500)
 
 
-def test_machine():
-    assert machine()["cores"] >= 1
+def test_who_else_computes():
     assert free_bytes() > 2**20
     others = Others().cores()
     assert others is None or others >= 0
+    assert complaint(None) == complaint(0.1) == ""
+    assert complaint(1.5) == "Other processes kept 1.5 cores busy meanwhile; repeat this."

@@ -1,4 +1,4 @@
-"""Exponents are those of the planted laws, and a sweep measures what it says."""
+"""Exponents are those of the planted laws, and a letter measures what it says."""
 
 from __future__ import annotations
 
@@ -8,24 +8,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from benchmarks.complexity import METHODS, Size, Step, complexity_sheet, run_complexity, with_loops
+from benchmarks.exponents import Exponent, fit_exponent
+from benchmarks.graphs import random_graph
+from benchmarks.plots import plot_complexity
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
 from pcnet import PcnetError
-from pcnet.bench import random_graph
 from pcnet.graph import Operator
-from pcnet.paper import (
-    METHODS,
-    Exponent,
-    Size,
-    complexity_sheet,
-    fit_exponent,
-    plot_complexity,
-    published_complexity,
-    run_complexity,
-)
-from pcnet.paper._complexity import Step, with_loops
+from pcnet.paper import published_complexity
 
 SMALL = Size(m=60, degree=4, N=2, K=2, C=3, F=8, d=4)
 
@@ -34,8 +27,8 @@ def quick(key: str):
     """A method with its letters, at two or three small values of each."""
     method = METHODS[key]
     values = {"m": (20, 40, 60), "degree": (2, 4)}
-    sweeps = tuple(replace(sweep, values=values.get(sweep.field, (2, 5))) for sweep in method.sweeps)
-    return replace(method, sweeps=sweeps)
+    letters = tuple(replace(letter, values=values.get(letter.field, (2, 5))) for letter in method.letters)
+    return replace(method, letters=letters)
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +97,7 @@ def test_refusals(sizes, rounds, words):
 
 
 def test_rows(report):
-    letters = {method.name: [sweep.letter for sweep in METHODS[key].sweeps] for key, method in METHODS.items()}
+    letters = {method.name: [letter.symbol for letter in METHODS[key].letters] for key, method in METHODS.items()}
     assert {"|E|", "N", "C", "K"} <= set(letters["PC-Conv"])
     assert [(row["method"], row["letter"]) for row in report["rows"]] == [
         (name, letter) for name, of_method in letters.items() for letter in of_method
@@ -125,11 +118,11 @@ def test_edges_are_counted_in_the_graph(report):
 
 def test_the_others_stay_while_one_varies():
     for method in METHODS.values():
-        for sweep in method.sweeps:
-            sizes = [vars(size) for size in sweep.sizes(SMALL)]
+        for letter in method.letters:
+            sizes = [vars(size) for size in letter.sizes(SMALL)]
             assert len(sizes) >= 5
-            assert [size.pop(sweep.field) for size in sizes] == list(sweep.values)
-            rest = {name: value for name, value in vars(SMALL).items() if name != sweep.field}
+            assert [size.pop(letter.field) for size in sizes] == list(letter.values)
+            rest = {name: value for name, value in vars(SMALL).items() if name != letter.field}
             assert all(size == rest for size in sizes)
 
 

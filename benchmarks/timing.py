@@ -1,12 +1,14 @@
-"""Clocks that are fair: warmed up, taking turns, and frank about their spread."""
+"""Clocks that are fair: warmed up, taking turns, frank about their spread and about who else was computing."""
 
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
 
 import torch
@@ -15,6 +17,8 @@ import torch
 Rounds = list[float]
 #: Seconds beside which what a first call prepares does not count.
 LONG = 2.0
+#: Cores busy with something else above which a measurement says so.
+TOLERATED = 0.1
 
 
 @dataclass(frozen=True)
@@ -114,3 +118,37 @@ def torch_threads(number: int) -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
+
+
+class Others:
+    """Cores that other processes kept busy since this was made; None where the system does not tell."""
+
+    def __init__(self) -> None:
+        self._start = time.perf_counter(), _all_seconds(), _own_seconds()
+
+    def cores(self) -> float | None:
+        start, all_before, own_before = self._start
+        all_now = _all_seconds()
+        if all_now is None or all_before is None:
+            return None
+        foreign = (all_now - all_before) - (_own_seconds() - own_before)
+        return max(0.0, round(foreign / (time.perf_counter() - start), 2))
+
+
+def complaint(busy: float | None) -> str:
+    """What a reader should know of other processes; nothing where they were idle, or cannot be seen."""
+    return f"Other processes kept {busy} cores busy meanwhile; repeat this." if busy and busy > TOLERATED else ""
+
+
+def _all_seconds() -> float | None:
+    """Processor seconds of everybody since boot: user, nice, system, interrupts and what a host took away."""
+    stat = Path("/proc/stat")
+    if not stat.exists():
+        return None
+    user, nice, system, _idle, _waiting, irq, softirq, steal, *_ = map(int, stat.read_text().split()[1:11])
+    return (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")
+
+
+def _own_seconds() -> float:
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system

@@ -7,28 +7,18 @@ from dataclasses import replace
 
 import pytest
 import torch
+from benchmarks.bandwidth import Copy, measure_bandwidth, product_bytes, sweep_bytes
+from benchmarks.effort import Effort
+from benchmarks.filters import WAYS, Filter, faster_layout
+from benchmarks.graphs import random_graph
+from benchmarks.plots import plot_report
+from benchmarks.race import Race, measure_scale, measure_ways
+from benchmarks.tables import section_tables
+from benchmarks.training import measure_methods
 from rich.console import Console
 
+from benchmarks import bandwidth, race
 from pcnet import Graph, PcnetError, PCNetSettings
-from pcnet.bench import (
-    WAYS,
-    Contest,
-    Copy,
-    Effort,
-    Filter,
-    faster_layout,
-    measure_bandwidth,
-    measure_methods,
-    measure_scale,
-    measure_ways,
-    plot_report,
-    product_bytes,
-    random_graph,
-    section_table,
-    sweep_bytes,
-)
-from pcnet.bench import _bandwidth as bandwidth
-from pcnet.bench import _contest as contest
 from pcnet.graph import CSR
 
 pytestmark = pytest.mark.filterwarnings("ignore::pcnet.PcnetWarning")
@@ -43,9 +33,19 @@ def effort(monkeypatch: pytest.MonkeyPatch) -> Effort:
     return replace(planned, seconds=1e-4, orders=(2, 3), runs=(1, 2))
 
 
-def silent(what: str, done: float) -> None:
-    assert what
-    assert 0 <= done < 1
+class Counted:
+    """Progress that ends where it said it would."""
+
+    def __init__(self) -> None:
+        self.total = self.done = 0
+
+    def stage(self, title: str, total: int) -> None:
+        assert title
+        self.total, self.done = total, 0
+
+    def advance(self, units: int = 1) -> None:
+        self.done += units
+        assert self.done <= self.total
 
 
 def test_bytes_of_a_product_and_a_sweep():
@@ -60,7 +60,7 @@ def test_bytes_of_a_product_and_a_sweep():
 
 
 def test_bandwidth(effort: Effort):
-    result = measure_bandwidth(effort, silent)
+    result = measure_bandwidth(effort, Counted())
     assert [row["what"] for row in result["rows"]] == ["product", "sweep", "sweep and gradient"]
     assert [row["products"] for row in result["rows"]] == [1, 4, 8]
     # There is one graph and one round: all copies are one.
@@ -83,7 +83,8 @@ def test_copy_counts_what_is_read_and_written(effort: Effort, monkeypatch: pytes
 
 
 def test_ways(effort: Effort):
-    rows = measure_ways(effort, silent)["rows"]
+    rows = measure_ways(effort, progress := Counted())["rows"]
+    assert progress.done == progress.total == 4
     assert [(row["runs"], row["N"], row["way"]) for row in rows] == [
         (runs, order, way) for runs in (1, 2) for order in (2, 3) for way in WAYS
     ]
@@ -97,21 +98,21 @@ def test_ways(effort: Effort):
 
 
 def test_what_takes_too_long_is_left_out_with_the_reason(effort: Effort):
-    ours, *others = Contest(effort, patience=1e-9).hold(random_graph(200), MODEL, 1, 4)
+    ours, *others = Race(effort, patience=1e-9).run(random_graph(200), MODEL, 1, 4)
     assert "skipped" not in ours
     assert all(row["skipped"].startswith("a call takes") for row in others)
-    patient = Contest(effort)
-    patient.hold(random_graph(200), MODEL, 1, 4)
+    patient = Race(effort)
+    patient.run(random_graph(200), MODEL, 1, 4)
     patient.patience = 1e-9
-    _, *others = patient.hold(random_graph(200), MODEL, 1, 4)
+    _, *others = patient.run(random_graph(200), MODEL, 1, 4)
     assert all(row["skipped"].startswith("a call would take about") for row in others)
 
 
 def test_what_needs_too_much_memory_is_left_out_with_the_reason(effort: Effort):
-    held = Contest(effort)
-    held.hold(random_graph(200), MODEL, 1, 4)
-    held.needs = {name: replace(need, peak=2.0**60) for name, need in held.needs.items()}
-    rows = held.hold(random_graph(200), MODEL, 2, 4)
+    remembered = Race(effort)
+    remembered.run(random_graph(200), MODEL, 1, 4)
+    remembered.needs = {name: replace(need, peak=2.0**60) for name, need in remembered.needs.items()}
+    rows = remembered.run(random_graph(200), MODEL, 2, 4)
     assert {row["skipped"] for row in rows} == {f"it would need about {2**31} GiB"}
 
 
@@ -119,17 +120,17 @@ def test_a_way_that_fails_says_so_and_the_library_does_not_hide(effort: Effort, 
     def broken(*_: object) -> Filter:
         raise RuntimeError("no such kernel\nand much more")
 
-    monkeypatch.setitem(contest.WAYS, "plain", broken)
-    rows = {row["way"]: row for row in Contest(effort).hold(random_graph(200), MODEL, 1, 4)}
+    monkeypatch.setitem(race.WAYS, "plain", broken)
+    rows = {row["way"]: row for row in Race(effort).run(random_graph(200), MODEL, 1, 4)}
     assert rows["plain"]["skipped"] == "it failed: no such kernel"
     assert "ms_per_run" in rows["PyG messages"]
-    monkeypatch.setitem(contest.WAYS, "pcnet", broken)
+    monkeypatch.setitem(race.WAYS, "pcnet", broken)
     with pytest.raises(RuntimeError, match="no such kernel"):
-        Contest(effort).hold(random_graph(200), MODEL, 1, 4)
+        Race(effort).run(random_graph(200), MODEL, 1, 4)
 
 
 def test_graphs_without_room_are_left_out(effort: Effort):
-    result = measure_scale(replace(effort, sizes=(200, 10**12)), silent)
+    result = measure_scale(replace(effort, sizes=(200, 10**12)), Counted())
     assert {row["nodes"] for row in result["rows"]} == {200}
     assert [each["nodes"] for each in result["left_out"]] == [10**12]
 
@@ -140,7 +141,7 @@ def test_methods(effort: Effort, tmp_path):
     ring = torch.stack([torch.cat([nodes, nodes.roll(1)]), torch.cat([nodes.roll(1), nodes])])
     graph = Graph(ring, torch.nn.functional.one_hot(nodes % 12).float(), nodes % 3)
     missing = [{"dataset": "pubmed", "skipped": "it is far away"}]
-    result = measure_methods(effort, silent, {"cora": graph}, missing)
+    result = measure_methods(effort, Counted(), {"cora": graph}, missing)
     assert result == json.loads(json.dumps(result, allow_nan=False))
     rows = result["rows"]
     methods = ("gprgnn", "bernnet", "chebnetii", "jacobiconv")
@@ -152,9 +153,10 @@ def test_methods(effort: Effort, tmp_path):
         for key, ratio in (("plain_ms", "ratio"), ("cached_ms", "ratio_cached")):
             assert row[ratio]["median"] == pytest.approx(row[key]["median"] / row["pcnet_ms"]["median"])
     with (console := Console(width=120)).capture() as shown:
-        console.print(section_table("methods", result))
+        for sheet in section_tables("methods", result):
+            console.print(sheet.rich())
     assert all(word in shown.get() for word in ("ChebNetII", "cached / pcnet", "Without pubmed: it is far away."))
-    report = {"machine": {"cpu": "a processor"}, "threads": 1, "versions": {"torch": "2"}}
+    report = {"device": "cpu", "machine": "a processor", "threads": 1, "versions": {"torch": "2"}}
     files = plot_report(report | {"sections": {"methods": result}}, tmp_path)
     assert [path.name for path in files] == ["bench-cpu-methods.png", "bench-cpu-methods.svg"]
     assert all(path.stat().st_size > 5_000 for path in files)
@@ -172,9 +174,10 @@ def test_sizes():
 def test_tables_and_figures_of_what_is_left(effort: Effort, tmp_path):
     """All sections of an impatient run, as they come back from JSON."""
     hasty = replace(effort, patience=1e-9)
-    sections = {"ways": measure_ways(hasty, silent), "scale": measure_scale(hasty, silent)}
+    sections = {"ways": measure_ways(hasty, Counted()), "scale": measure_scale(hasty, Counted())}
     report = {
-        "machine": {"cpu": "a processor", "cores": 2, "gpu": "an accelerator"},
+        "device": "cuda",
+        "machine": "an accelerator",
         "threads": 1,
         "versions": {"torch": "2"},
         "sections": sections,
@@ -182,7 +185,8 @@ def test_tables_and_figures_of_what_is_left(effort: Effort, tmp_path):
     report = json.loads(json.dumps(report, allow_nan=False))
     with (console := Console(width=120)).capture() as shown:
         for name, section in report["sections"].items():
-            console.print(section_table(name, section))
+            for sheet in section_tables(name, section):
+                console.print(sheet.rich())
     assert "plain, 200 nodes: a call takes" in shown.get()
     files = plot_report(report, tmp_path)
     assert [path.name for path in files[::2]] == [f"bench-gpu-{what}.png" for what in ("speed", "memory", "nodes")]

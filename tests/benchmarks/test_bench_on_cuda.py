@@ -6,23 +6,17 @@ import json
 
 import pytest
 import torch
+from benchmarks.bandwidth import Copy, measure_bandwidth
+from benchmarks.effort import Effort
+from benchmarks.filters import filters
+from benchmarks.graphs import Sample, random_graph
+from benchmarks.memory import peak_bytes
+from benchmarks.race import measure_scale, measure_ways
+from benchmarks.training import measure_methods, measure_training
 
 from pcnet import PCNetSettings
 from pcnet._machine import free_bytes
-from pcnet.bench import (
-    Copy,
-    Effort,
-    Sample,
-    filters,
-    machine,
-    measure_bandwidth,
-    measure_methods,
-    measure_scale,
-    measure_training,
-    measure_ways,
-    peak_bytes,
-    random_graph,
-)
+from pcnet._progress import Silent
 from pcnet.data import load_embedded
 
 pytestmark = [
@@ -30,10 +24,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::pcnet.PcnetWarning"),
     pytest.mark.filterwarnings("ignore:Sparse CSR tensor support is in beta"),
 ]
-
-
-def silent(*_: object) -> None:
-    """Nobody is looking."""
 
 
 def results(sample: Sample, x: torch.Tensor, gradient: torch.Tensor) -> list[list[torch.Tensor]]:
@@ -62,12 +52,11 @@ def test_memory_of_a_call() -> None:
 def test_sections() -> None:
     effort = Effort.planned("cuda", quick=True, rounds=1, largest=500)
     for measure in (measure_ways, measure_scale, measure_bandwidth):
-        result = measure(effort, silent)
+        result = measure(effort, Silent())
         assert json.loads(json.dumps(result, allow_nan=False)) == result
         assert [row for row in result["rows"] if "skipped" in row] == []
-    rows = measure_training(effort, silent, {"citeseer": load_embedded()})["rows"]
+    rows = measure_training(effort, Silent(), {"citeseer": load_embedded()})["rows"]
     assert [row["runs"] for row in rows] == [1, 10]
-    rows = measure_methods(effort, silent, {"citeseer": load_embedded()})["rows"]
+    rows = measure_methods(effort, Silent(), {"citeseer": load_embedded()})["rows"]
     assert [row["runs"] for row in rows] == [10] * 4
     assert Copy(effort)() > 1e10
-    assert {"gpu", "gpu_gib"} <= set(machine("cuda"))

@@ -1,4 +1,4 @@
-"""Figures of the sections, drawn from the plain data that the JSON holds."""
+"""Figures of the sections and of the measured complexities, drawn from the plain data that the JSON holds."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from math import floor, log10
 from pathlib import Path
 from typing import Any
 
+from benchmarks.exponents import Exponent
+from benchmarks.filters import WAYS
+from benchmarks.graphs import in_words
+from benchmarks.training import RATIOS
 from pcnet._files import write_atomically
-from pcnet.bench._filters import WAYS
-from pcnet.bench._graphs import in_words
-from pcnet.bench._training import RATIOS
 from pcnet.experiment import method_name
 
 Row = dict[str, Any]
@@ -19,13 +20,15 @@ FORMATS = ("png", "svg")
 #: Colour, marker, line. The colours are Okabe and Ito's, which everybody can tell apart; markers say it once more, and
 #: a broken line lets one below it be seen.
 Style = tuple[str, str, str]
-_LOOKS: tuple[Style, ...] = (
+LOOKS: tuple[Style, ...] = (
     ("#0072B2", "o", "-"),
     ("#D55E00", "s", "-"),
     ("#009E73", "^", "-"),
     ("#CC79A7", "D", "--"),
+    ("#E69F00", "v", "-"),
+    ("#56B4E9", "P", "-"),
 )
-STYLES: dict[str, Style] = dict(zip(WAYS, _LOOKS, strict=True))
+STYLES: dict[str, Style] = dict(zip(WAYS, LOOKS, strict=False))
 KINDS: dict[str, Style] = {
     "product": ("#56B4E9", "o", "-"),
     "sweep": ("#0072B2", "s", "-"),
@@ -38,15 +41,16 @@ SCHEMES = {
     "cached": ("edges weighed once", "#E69F00"),
     "pcnet": ("pcnet", STYLES["pcnet"][0]),
 }
+#: Panels of complexities in a row.
+ACROSS = 4
 BARS = "medians, bars from the lowest to the highest"
 GREY, PALE = "#6b7280", "#e5e7eb"
 
 
 def plot_report(report: dict[str, Any], folder: str | Path) -> list[Path]:
     """Draw what the report's sections show, as bench-DEVICE-WHAT.png and .svg; returns the files."""
-    machine, written = report["machine"], []
-    device = "gpu" if "gpu" in machine else "cpu"
-    place = machine.get("gpu", f"{machine['cpu']}, cores used: {report['threads']}")
+    written, device = [], "gpu" if report["device"].startswith("cuda") else "cpu"
+    place = report["machine"] + (f", cores used: {report['threads']}" if device == "cpu" else "")
     origin = f"{place}; torch {report['versions']['torch']}"
     for section, what, draw in FIGURES:
         if report["sections"].get(section, {}).get("rows"):
@@ -57,12 +61,44 @@ def plot_report(report: dict[str, Any], folder: str | Path) -> list[Path]:
     return written
 
 
+def plot_complexity(report: dict[str, Any], path: str | Path) -> None:
+    """Time against size, a panel for each letter; both axes have the same scale, so that a slope is an exponent."""
+    rows, settings, names = report["rows"], report["settings"], list(report["formulas"])
+    letters = list(dict.fromkeys(row["letter"] for row in rows))
+    across, down = min(len(letters), ACROSS), -(-len(letters) // ACROSS)
+    headline = "Time of a forward and a backward against each size; in the legends, the exponents from left to right"
+    figure, panels = _panels(headline, down, across, (2.7 * across, 2.9 * down))
+    for axes, letter in zip(panels, letters, strict=False):
+        for place, name in enumerate(names):
+            ranges = [row for row in rows if (row["method"], row["letter"]) == (name, letter)]
+            _of_method(axes, sorted(ranges, key=lambda row: row["points"][0]["value"]), LOOKS[place % len(LOOKS)])
+        axes.set_xlabel(letter, fontsize=9)
+        _equal_log_axes(axes)
+        axes.legend(frameon=False, fontsize=6.5, loc="upper left")
+    for axes in panels[len(letters) :]:
+        axes.set_axis_off()
+    for axes in panels[::across]:
+        axes.set_ylabel("ms", fontsize=9)
+    fixed = ", ".join(f"{key} = {settings[key]:,}" for key in ("m", "|E|", "N", "K", "C", "F", "d"))
+    measured = f"threads: {settings['threads']}; medians and ranges of {settings['rounds']} rounds"
+    figure.supxlabel(f"{fixed} where they do not vary; {measured}", fontsize=7, color=GREY)
+    _save(figure, Path(path), "png")
+
+
+def _of_method(axes: Any, ranges: Sequence[Row], style: Style) -> None:
+    """The lines of one method, with bars from the lowest to the highest round; it may have none, or several ranges."""
+    exponents = ", ".join(f"{Exponent.of(row).value:.2f}" for row in ranges)
+    for row in ranges:
+        label = f"{row['method']}: {exponents}" if row is ranges[0] else None
+        _line(axes, style, label, row["points"], "value", [point["ms"] for point in row["points"]])
+
+
 def _speed(result: dict[str, Any], origin: str) -> Any:
     """Milliseconds per run against N, a panel for each number of runs."""
     rows = result["rows"]
     counts = list(dict.fromkeys(row["runs"] for row in rows))
     headline = f"One filter, forward and backward: {in_words(rows[0])}, {rows[0]['columns']} columns a run"
-    figure, panels = _panels(headline, len(counts), sharey=True)
+    figure, panels = _panels(headline, 1, len(counts), sharey=True)
     for axes, runs in zip(panels, counts, strict=True):
         for way, points in _lines([row for row in rows if row["runs"] == runs], "ms_per_run"):
             _line(axes, STYLES[way], way, points, "N", [row["ms_per_run"] for row in points])
@@ -79,7 +115,7 @@ def _memory(result: dict[str, Any], origin: str) -> Any:
     rows = result["rows"]
     runs = min(max(row["runs"] for row in rows if "peak_bytes" in row), 10)
     headline = f"Memory of a forward and a backward: {in_words(rows[0])}, {runs * rows[0]['columns']} columns"
-    figure, panels = _panels(headline, 2)
+    figure, panels = _panels(headline, 1, 2)
     titles = {"peak_bytes": "most at a time", "kept_bytes": "kept for backward"}
     for axes, (key, title) in zip(panels, titles.items(), strict=True):
         for way, points in _lines([row for row in rows if row["runs"] == runs], key):
@@ -96,7 +132,7 @@ def _nodes(result: dict[str, Any], origin: str) -> Any:
     """Time and memory against the number of nodes."""
     rows = result["rows"]
     headline = f"One filter, forward and backward: {rows[0]['columns']} columns, N = {rows[0]['N']}"
-    figure, panels = _panels(headline, 2)
+    figure, panels = _panels(headline, 1, 2)
     for way, points in _lines(rows, "ms_per_run"):
         _line(panels[0], STYLES[way], way, points, "nodes", [row["ms_per_run"] for row in points])
     for way, points in _lines(rows, "peak_bytes"):
@@ -113,7 +149,7 @@ def _fractions(result: dict[str, Any], origin: str) -> Any:
     """Bytes / time / copy bandwidth against the number of nodes."""
     rows, copy = result["rows"], result["copy_bytes_per_s"]["median"]
     headline = f"Sparse products over {rows[0]['columns']} columns: bytes counted as if no gathered row were in a cache"
-    figure, (axes,) = _panels(headline, 1)
+    figure, (axes,) = _panels(headline, 1, 1)
     for what, style in KINDS.items():
         points = [row for row in rows if row["what"] == what]
         percent = [{key: 100 * value for key, value in row["fraction"].items()} for row in points]
@@ -132,7 +168,7 @@ def _methods(result: dict[str, Any], origin: str) -> Any:
     rows = result["rows"]
     datasets = list(dict.fromkeys(row["dataset"] for row in rows))
     headline = f"An epoch of training on the splits of Table 2, {rows[0]['runs']} runs"
-    figure, panels = _panels(headline, len(datasets), sharey=True)
+    figure, panels = _panels(headline, 1, len(datasets), sharey=True)
     lowest = min(row["pcnet_ms"]["low"] for row in rows)
     highest = max(row[f"{scheme}_ms"]["high"] for row in rows for scheme in SCHEMES)
     for axes, dataset in zip(panels, datasets, strict=True):
@@ -171,16 +207,18 @@ FIGURES: tuple[tuple[str, str, Callable[[dict[str, Any], str], Any]], ...] = (
 )
 
 
-def _panels(headline: str, count: int, *, sharey: bool = False) -> tuple[Any, Sequence[Any]]:
-    """A figure that is readable at the width of a page, and its panels."""
+def _panels(
+    headline: str, down: int, across: int, size: tuple[float, float] | None = None, *, sharey: bool = False
+) -> tuple[Any, Sequence[Any]]:
+    """A figure that is readable at the width of a page, and its panels row by row."""
     # Imported here: it takes a second to load, and only figures need it.
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(8.4 if count > 1 else 6.6, 3.7), dpi=150, layout="constrained")
+    figure = Figure(figsize=size or (8.4 if across > 1 else 6.6, 3.7), dpi=150, layout="constrained")
     FigureCanvasAgg(figure)
     figure.suptitle(headline, fontsize=10)
-    panels = figure.subplots(1, count, sharey=sharey, squeeze=False)[0]
+    panels = list(figure.subplots(down, across, sharey=sharey, squeeze=False).flat)
     for axes in panels:
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(True, which="major", color=PALE, lw=0.7)
@@ -196,7 +234,7 @@ def _lines(rows: Sequence[Row], key: str) -> list[tuple[str, list[Row]]]:
     return [(way, points) for way, points in lines if points]
 
 
-def _line(axes: Any, style: Style, label: str, points: Sequence[Row], along: str, values: list[Any]) -> None:
+def _line(axes: Any, style: Style, label: str | None, points: Sequence[Row], along: str, values: list[Any]) -> None:
     """A line through the points; where the values are spreads, with bars from the lowest to the highest."""
     colour, marker, line = style
     x, bars = [row[along] for row in points], None
@@ -236,11 +274,25 @@ def _log_values(axes: Any) -> None:
     axes.yaxis.set_minor_formatter(NullFormatter())
 
 
+def _equal_log_axes(axes: Any) -> None:
+    """Logarithmic axes of the same scale, with plain numbers, more of them where there are few decades."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_aspect("equal", adjustable="datalim")
+    axes.margins(0.12, 0.2)
+    for axis, (low, high) in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high < 100 * low else (1.0,)))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: _short(value)))
+        axis.set_minor_formatter(NullFormatter())
+
+
 def _short(number: float) -> str:
     """2 M, 20 k, 5."""
     for unit, size in (("M", 1e6), ("k", 1e3)):
         if number >= size:
-            return f"{number / size:g} {unit}"
+            return f"{number / size:.3g} {unit}"
     return f"{number:g}"
 
 

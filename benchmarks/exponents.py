@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,12 @@ class Exponent:
 
     value: float
     ci95: tuple[float, float]
+
+    @staticmethod
+    def of(row: dict[str, Any]) -> Exponent:
+        """That of a report's row."""
+        low, high = row["exponent"]["ci95"]
+        return Exponent(row["exponent"]["value"], (low, high))
 
     def __str__(self) -> str:
         # Adding 0.0 turns −0.00 into 0.00.

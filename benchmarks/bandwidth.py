@@ -10,13 +10,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from pcnet.bench._effort import Effort, Tell
-from pcnet.bench._filters import library
-from pcnet.bench._graphs import Sample, random_graph
-from pcnet.bench._memory import peak_bytes
-from pcnet.bench._scale import COLUMNS, ORDER, affordable, left_out
-from pcnet.bench._timing import Spread, elapsed, faster_threads, per_call, take_turns, torch_threads
-from pcnet.bench._ways import FILTER
+from benchmarks.effort import Effort
+from benchmarks.filters import library
+from benchmarks.graphs import Sample, random_graph
+from benchmarks.memory import peak_bytes
+from benchmarks.race import FILTER, MANY, affordable, left_out
+from benchmarks.timing import Spread, elapsed, faster_threads, per_call, take_turns, torch_threads
+from pcnet._progress import Progress
 from pcnet.graph import CSR
 from pcnet.polynomial import Powers
 from pcnet.propagate import apply_polynomial, product
@@ -55,16 +55,17 @@ def sweep_bytes(matrix: CSR, columns: int, order: int) -> int:
     return order * (product_bytes(matrix, columns) + 3 * block) + 2 * block
 
 
-def measure_bandwidth(effort: Effort, tell: Tell) -> dict[str, Any]:
+def measure_bandwidth(effort: Effort, progress: Progress) -> dict[str, Any]:
     """Products, sweeps (Σ_n c_n P_n(S) x, forward) and sweeps with their gradient on larger and larger graphs."""
     rows: list[dict[str, Any]] = []
     memory: list[dict[str, Any]] = []
     copy, sizes = Copy(effort), affordable(effort)
-    for done, nodes in enumerate(sizes):
-        tell(f"{nodes:,} nodes", done / len(sizes))
+    progress.stage("bandwidth", len(sizes))
+    for nodes in sizes:
         timed, own = _one_graph(random_graph(nodes).to(effort.device), copy, effort)
         rows += timed
         memory += own
+        progress.advance()
     best = max(copy.rates)
     for row in rows:
         row["fraction_of_best_copy"] = row["bytes"] / (1e-3 * row["ms"]["median"] * best)
@@ -106,11 +107,11 @@ class Copy:
 def _one_graph(sample: Sample, copy: Copy, effort: Effort) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Times of a product, of a sweep, which is what an evaluation does, and of a sweep and its gradient; and memory."""
     matrix = sample.operator.matrix
-    x = torch.rand(sample.nodes, COLUMNS, device=effort.device)
+    x = torch.rand(sample.nodes, MANY, device=effort.device)
     leaf, gradient = x.clone().requires_grad_(), torch.rand_like(x)
-    coefficients = torch.rand(ORDER + 1, device=effort.device)
-    way = library(sample, replace(FILTER, N=ORDER), 1)
-    products = {"product": 1, "sweep": ORDER, "sweep and gradient": 2 * ORDER}
+    coefficients = torch.rand(FILTER.N + 1, device=effort.device)
+    way = library(sample, FILTER, 1)
+    products = {"product": 1, "sweep": FILTER.N, "sweep and gradient": 2 * FILTER.N}
     calls: dict[str, Callable[[], object]] = {
         "product": partial(product, matrix, x),
         "sweep": partial(apply_polynomial, sample.operator, x, coefficients, Powers(FILTER.p - 1)),
@@ -126,10 +127,10 @@ def _one_graph(sample: Sample, copy: Copy, effort: Effort) -> tuple[list[dict[st
             "what": what,
             "nodes": sample.nodes,
             "entries": sample.entries,
-            "columns": COLUMNS,
+            "columns": MANY,
             "products": count,
-            "bytes": count * product_bytes(matrix, COLUMNS),
-            "bytes_with_sums": sweep_bytes(matrix, COLUMNS, ORDER) if what == "sweep" else None,
+            "bytes": count * product_bytes(matrix, MANY),
+            "bytes_with_sums": sweep_bytes(matrix, MANY, FILTER.N) if what == "sweep" else None,
             "threads": threads[what],
             "ms": asdict(Spread.of(taken[what])),
         }
@@ -139,12 +140,12 @@ def _one_graph(sample: Sample, copy: Copy, effort: Effort) -> tuple[list[dict[st
         rounds = zip(taken[row["what"]], taken["copy"], strict=True)
         row["fraction"] = asdict(Spread.of([row["bytes"] / (1e-3 * ms * rate) for ms, rate in rounds]))
     step = 1e-3 * min(taken["sweep and gradient"])
-    return rows, [_memory(sample, leaf, gradient, order, step * order / ORDER, effort) for order in ORDERS]
+    return rows, [_memory(sample, leaf, gradient, order, step * order / FILTER.N, effort) for order in ORDERS]
 
 
 def _memory(sample: Sample, x: Tensor, gradient: Tensor, order: int, seconds: float, effort: Effort) -> dict[str, Any]:
     """The most that a forward and a backward of this order need at a time."""
-    row: dict[str, Any] = {"nodes": sample.nodes, "columns": COLUMNS, "N": order, "x_bytes": x.nbytes}
+    row: dict[str, Any] = {"nodes": sample.nodes, "columns": MANY, "N": order, "x_bytes": x.nbytes}
     if seconds > LONGEST * effort.patience:
         return row | {"skipped": f"it would take about {seconds:.0f} s"}
     way = library(sample, replace(FILTER, N=order), 1)

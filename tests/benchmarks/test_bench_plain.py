@@ -2,19 +2,13 @@
 
 import pytest
 import torch
+from benchmarks.filters import filters
+from benchmarks.graphs import Sample, random_graph
+from benchmarks.memory import held_bytes, peak_bytes, saved_bytes
+from benchmarks.plain import PlainPCNet, charlier
+from benchmarks.plain_training import PlainTraining
 
 from pcnet import Graph, PCNet, PCNetSettings, TrainingSettings, make_split, poisson_charlier
-from pcnet.bench import (
-    PlainPCNet,
-    PlainTraining,
-    Sample,
-    charlier,
-    filters,
-    held_bytes,
-    peak_bytes,
-    random_graph,
-    saved_bytes,
-)
 from pcnet.experiment import Experiment
 
 NODES, FEATURES, CLASSES = 60, 20, 3

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 import torch
+from benchmarks.graphs import Sample, random_graph
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pcnet.bench import Sample, random_graph
 from pcnet.data import csbm
 from pcnet.graph import Operator
 

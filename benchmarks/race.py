@@ -1,23 +1,31 @@
-"""Ways side by side on one graph: time and memory of a forward and a backward."""
+"""One filter four ways: time and memory of a forward and a backward, by order, number of runs and size of the graph."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from pcnet.bench._effort import Effort
-from pcnet.bench._filters import WAYS, Filter
-from pcnet.bench._graphs import Sample
-from pcnet.bench._memory import peak_bytes, saved_bytes
-from pcnet.bench._timing import Spread, faster_threads, per_call, take_turns, torch_threads
+from benchmarks.effort import Effort
+from benchmarks.filters import WAYS, Filter
+from benchmarks.graphs import DEGREE, Sample, random_graph
+from benchmarks.memory import peak_bytes, saved_bytes
+from benchmarks.timing import Rounds, Spread, faster_threads, per_call, take_turns, torch_threads
+from pcnet._progress import Progress
 from pcnet.nn import PCNetSettings
 
 OURS = "pcnet"
+#: The filter that is applied; N is varied.
+FILTER = PCNetSettings(K=4, N=4, t=0.5, p=2.0, eta=0.5)
+#: Columns of a run where orders are compared, about as many as a graph has classes, and where sizes are.
+FEW, MANY = 8, 64
+#: Where sizes are compared there are a few graphs only: each may take longer than one of many cells.
+LONGER = 2
 #: A prediction may be wrong by so much: a way that might be this much better than predicted is tried.
 DOUBT = 4.0
 
@@ -39,7 +47,7 @@ class Need:
         return Need(work, self.seconds * work / self.work, self.peak * work / self.work)
 
 
-class Contest:
+class Race:
     """Measures the ways on one graph after another, and remembers what each needed.
 
     From that it predicts what the next graph will need. A way that would not fit into memory, or would try the
@@ -50,8 +58,10 @@ class Contest:
         self.effort = effort
         self.patience = effort.patience if patience is None else patience
         self.needs: dict[str, Need] = {}
+        #: Milliseconds per run of the last graph, round by round.
+        self.taken: dict[str, Rounds] = {}
 
-    def hold(self, sample: Sample, settings: PCNetSettings, runs: int, columns: int) -> list[dict[str, Any]]:
+    def run(self, sample: Sample, settings: PCNetSettings, runs: int, columns: int) -> list[dict[str, Any]]:
         """A row for each way, on an X of `runs` times `columns` columns."""
         effort, width = self.effort, runs * columns
         if effort.device.type == "cuda":
@@ -85,10 +95,11 @@ class Contest:
             return list(rows.values())
         # Every way has been called several times by now: there is no round that does not count.
         taken = take_turns(clocks, effort.rounds, warm_up=0)
-        for name, rounds in taken.items():
+        self.taken = {name: [value / runs for value in rounds] for name, rounds in taken.items()}
+        for name, rounds in self.taken.items():
             rows[name] |= {
-                "ms_per_run": asdict(Spread.of([value / runs for value in rounds])),
-                "ratio": asdict(Spread.of_ratio(rounds, taken[OURS])),
+                "ms_per_run": asdict(Spread.of(rounds)),
+                "ratio": asdict(Spread.of_ratio(rounds, self.taken[OURS])),
             }
         return list(rows.values())
 
@@ -116,3 +127,42 @@ class Contest:
         with torch_threads(threads):
             kept = saved_bytes(way.apply, x, way.constants)
             return {"kept_bytes": kept, "peak_bytes": peak_bytes(step, self.effort.device)}
+
+
+def measure_ways(effort: Effort, progress: Progress) -> dict[str, Any]:
+    """Milliseconds per run of a forward and a backward, and the memory of both, on a graph of middle size."""
+    sample = random_graph(effort.middle).to(effort.device)
+    race, cells, rows = Race(effort), list(itertools.product(effort.runs, effort.orders)), []
+    progress.stage("ways", len(cells))
+    for runs, order in cells:
+        rows += race.run(sample, replace(FILTER, N=order), runs, FEW)
+        progress.advance()
+    return {"K": FILTER.K, "threads": effort.threads, "rounds": effort.rounds, "rows": rows}
+
+
+def measure_scale(effort: Effort, progress: Progress) -> dict[str, Any]:
+    """Milliseconds of a forward and a backward over 64 columns with N = 4, and the memory of both, by size."""
+    race, rows, sizes = Race(effort, LONGER * effort.patience), [], affordable(effort)
+    progress.stage("scale", len(sizes))
+    for nodes in sizes:
+        rows += race.run(random_graph(nodes).to(effort.device), FILTER, 1, MANY)
+        progress.advance()
+    return {
+        "K": FILTER.K,
+        "threads": effort.threads,
+        "rounds": effort.rounds,
+        "rows": rows,
+        "left_out": left_out(effort, sizes),
+    }
+
+
+def affordable(effort: Effort) -> list[int]:
+    """Sizes whose graph can be made and whose x, gradient and sweeps fit into memory."""
+    entry, node = 26 * (DEGREE + 1), 8 * 4 * MANY
+    return [size for size in effort.sizes if effort.fits(size * (entry + node))]
+
+
+def left_out(effort: Effort, sizes: list[int]) -> list[dict[str, Any]]:
+    """The other sizes, with the reason."""
+    reason = "there is not enough memory for the graph and a few blocks of columns"
+    return [{"nodes": size, "skipped": reason} for size in effort.sizes if size not in sizes]

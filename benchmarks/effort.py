@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -17,9 +16,6 @@ SIZES = (2_000, 20_000, 200_000, 2_000_000)
 SMALLEST = 100
 #: Share of the free memory that a measurement may count on.
 SHARE = 0.8
-
-#: Is told what is being measured now, and which share of the section is done.
-Tell = Callable[[str, float], object]
 
 
 @dataclass(frozen=True)
