@@ -43,7 +43,7 @@ from pcnet.experiment import (
     table_experiment,
 )
 from pcnet.graph import Graph
-from pcnet.tune import Settings, Space, Tuned, Tuning, published_space, read_space
+from pcnet.tune import Search, Settings, Space, Tuned, published_space, read_space
 from pcnet.tune import tune as run_search
 
 
@@ -128,7 +128,7 @@ def tune(
         experiment = published.with_metric(metric).with_overrides(assignments or []).with_runs(count, None)
         axes = _space(space, method).fixing(assignments or [], experiment.model)
         of_the_paper = published.preset in preset_names() and published.source
-        tuning = Tuning(
+        asked = Search(
             experiment,
             axes,
             trials,
@@ -145,9 +145,9 @@ def tune(
         words = f"{metric_words(graph, experiment.scored_by, metric)}{device_note(device)}"
         said = {**provenance(device), "device": device}
         try:
-            console.print(headline(graph, tuning, words), highlight=False)
-            with SearchBar(tuning) as bar:
-                tuned = run_search(graph, tuning, folder, threads=threads, device=device, watcher=bar, provenance=said)
+            console.print(headline(graph, asked, words), highlight=False)
+            with SearchBar() as bar:
+                tuned = run_search(graph, asked, folder, threads=threads, device=device, progress=bar, provenance=said)
         except KeyboardInterrupt:
             raise Interrupted(f"Interrupted; the same command continues the search in {folder}.") from None
         where = [word for key in read or [] for word in ("--read", key)] + (["--data", str(data)] if data else [])

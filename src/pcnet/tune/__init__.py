@@ -1,13 +1,10 @@
-"""Search for settings: by validation alone, many at a time, by any number of workers."""
+"""Search for settings: by validation alone, many at a time, by any number of processes."""
 
-from pcnet.tune._hash import graph_hash, tensor_hash
 from pcnet.tune._optuna import SAMPLERS
 from pcnet.tune._results import Results, Score, Standing, reported
-from pcnet.tune._search import Watcher
+from pcnet.tune._search import DEFAULTS, STRATEGIES, Search, graph_hash, tensor_hash
 from pcnet.tune._space import Settings, Space, published_space, read_space
-from pcnet.tune._strategies import DEFAULTS
 from pcnet.tune._tune import Tuned, metric_of, named, reading, tune
-from pcnet.tune._tuning import STRATEGIES, Tuning
 
 __all__ = [
     "DEFAULTS",
@@ -15,12 +12,11 @@ __all__ = [
     "STRATEGIES",
     "Results",
     "Score",
+    "Search",
     "Settings",
     "Space",
     "Standing",
     "Tuned",
-    "Tuning",
-    "Watcher",
     "graph_hash",
     "metric_of",
     "named",
