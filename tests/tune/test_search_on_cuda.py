@@ -25,7 +25,7 @@ def test_a_search_on_a_gpu(graph, asked, tmp_path, monkeypatch, size):
     monkeypatch.setattr(_division, "DEVICE_RUNS", size)
     asked = replace(asked, trials=40, leak=True)
     tuned = tune(graph, asked, tmp_path / "gpu", device="cuda")
-    assert len(tuned.results.ranking(3)) == 40
+    assert len(tuned.results.ranking(3)) == 41
     host = tune(graph, asked, tmp_path / "cpu")
     accuracy, expected = (
         np.array([[t.results.scores[trial][split].gain for split in range(3)] for trial in range(40)])

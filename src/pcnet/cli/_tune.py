@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -35,15 +34,11 @@ from pcnet.experiment import (
     DEFAULT_METHOD,
     Experiment,
     graph_experiment,
-    method_file,
     named_experiment,
-    preset_datasets,
     preset_names,
-    table_datasets,
     table_experiment,
 )
-from pcnet.graph import Graph
-from pcnet.tune import Search, Settings, Space, Tuned, published_space, read_space
+from pcnet.tune import Search, Tuned, cells_to_search, space_of
 from pcnet.tune import tune as run_search
 
 
@@ -106,7 +101,7 @@ def tune(
 
     The defaults are tried too, so that in validation the choice is never worse than they are. Trials are trained side
     by side, on every split or with halving on as many as they deserve. The test score of the chosen setting, and of
-    the defaults beside it, is computed once, at the end, and the log in the store says so. Everything is kept in the
+    the defaults next to it, is computed once, at the end, and the log in the store says so. Everything is kept in the
     store: the same command continues a search that was interrupted, and started several times at once it shares the
     work. The result is a preset, for `pcnet train DATASET --preset STORE/best.json`. Of another method than pcnet, a
     whole table is searched where nothing is published, and the choices are written to METHOD.toml.
@@ -114,7 +109,7 @@ def tune(
     device = chosen_device(device)
     if json_file not in (None, "-"):
         check_target(json_file)
-    console = Console(stderr=json_file == "-")
+    console, fixed = Console(stderr=json_file == "-"), assignments or []
 
     def search(dataset: str, preset: str | None, store: Path | None) -> Tuned:
         graph = graph_at(dataset, data, read)
@@ -125,24 +120,17 @@ def tune(
         else:
             published = own_experiment(graph, preset, method, protocol)
         count = len(published.seeds) if runs is None else runs
-        experiment = published.with_metric(metric).with_overrides(assignments or []).with_runs(count, None)
-        axes = _space(space, method).fixing(assignments or [], experiment.model)
-        of_the_paper = published.preset in preset_names() and published.source
-        asked = Search(
-            experiment,
-            axes,
-            trials,
-            strategy or ("optuna" if sampler is not None else "random" if method == DEFAULT_METHOD else "grid"),
-            sampler,
-            batch,
-            seed,
-            leak,
-            published if of_the_paper else None,
-            _defaults(graph, experiment, method, assignments or []) if of_the_paper else None,
-        )
-        experiment.model.build(graph.num_features, graph.num_classes)
-        folder = store or Path("runs") / f"tune-{experiment.dataset}-{_name(published, preset)}"
-        words = f"{metric_words(graph, experiment.scored_by, metric)}{device_note(device)}"
+        experiment = published.with_metric(metric).with_overrides(fixed).with_runs(count, None)
+        axes, paper, defaults = space_of(method, space).fixing(fixed, experiment.model), None, None
+        if published.preset in preset_names() and published.source:
+            # Settings of the paper, which test scores chose, are no candidates.
+            plain = graph_experiment(graph, method, experiment.protocol).with_metric(experiment.metric)
+            plain = plain.with_overrides(fixed)
+            paper, defaults = published, (plain.model, plain.training)
+        asked = Search(experiment, axes, trials, strategy or "", sampler, batch, seed, leak, paper, defaults)
+        name = published.protocol if preset is None else published.preset
+        folder = store or Path("runs") / f"tune-{experiment.dataset}-{name}"
+        words = f"{metric_words(graph, asked.metric, metric)}{device_note(device)}"
         said = {**provenance(device), "device": device}
         try:
             console.print(headline(graph, asked, words), highlight=False)
@@ -168,7 +156,7 @@ def tune(
         raise PcnetError(f"The settings of {method} for a table are written to a file; leave out --set.")
     bests = []
     for table in tables:
-        for name in _datasets(table, method):
+        for name in cells_to_search(table, method):
             folder = store or Path("runs") / "tune"
             try:
                 load_dataset(name, data)
@@ -188,31 +176,6 @@ def tune(
     emit_json(json_file, {"cells": rows})
 
 
-def _datasets(table: str, method: str) -> list[str]:
-    """Of PCNet all datasets of a table; of other methods those that nothing is published for."""
-    if method == DEFAULT_METHOD:
-        return list(preset_datasets(table))
-    published = method_file(method).content.get(table, {})
-    return [name for name in table_datasets(table) if name not in published]
-
-
-def _defaults(graph: Graph, experiment: Experiment, method: str, assignments: Sequence[str]) -> Settings:
-    """The method's own defaults: settings of a table are no candidates, where test scores chose them."""
-    plain = graph_experiment(graph, method, experiment.protocol).with_metric(experiment.metric)
-    plain = plain.with_overrides(assignments)
-    return plain.model, plain.training
-
-
-def _space(path: Path | None, method: str) -> Space:
-    """A user's search space, the paper's, or another method's grid."""
-    known = method_file(method)
-    if path is not None:
-        return read_space(path, known.kind)
-    if method == DEFAULT_METHOD:
-        return published_space()
-    return Space.from_json(dict(known.grid), f"The grid of {known.name}", known.kind)
-
-
 def _base(dataset: str, preset: str | None, protocol: str | None, method: str) -> Experiment:
     """What the search starts from: splits, and everything that is not searched."""
     if preset in preset_names():
@@ -222,7 +185,3 @@ def _base(dataset: str, preset: str | None, protocol: str | None, method: str) -
     if protocol not in (None, experiment.protocol):
         raise PcnetError(f"{preset} splits by {experiment.protocol}, not by {protocol}; leave one of the two out.")
     return experiment
-
-
-def _name(published: Experiment, preset: str | None) -> str:
-    return published.preset if preset is not None else published.protocol

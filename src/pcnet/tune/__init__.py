@@ -2,8 +2,8 @@
 
 from pcnet.tune._optuna import SAMPLERS
 from pcnet.tune._results import Results, Score, Standing, reported
-from pcnet.tune._search import DEFAULTS, STRATEGIES, Search, graph_hash, tensor_hash
-from pcnet.tune._space import Settings, Space, published_space, read_space
+from pcnet.tune._search import DEFAULTS, STRATEGIES, Search, cells_to_search, graph_hash, tensor_hash
+from pcnet.tune._space import Settings, Space, published_space, read_space, space_of
 from pcnet.tune._tune import Tuned, metric_of, named, reading, tune
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "Space",
     "Standing",
     "Tuned",
+    "cells_to_search",
     "graph_hash",
     "metric_of",
     "named",
@@ -24,6 +25,7 @@ __all__ = [
     "read_space",
     "reading",
     "reported",
+    "space_of",
     "tensor_hash",
     "tune",
 ]

@@ -59,8 +59,6 @@ class Results:
     scores: dict[int, dict[int, Score]] = field(default_factory=lambda: defaultdict(dict))
     #: Seconds of training, added over all workers.
     seconds: float = 0.0
-    #: Standings of trials that were trained on all splits: they do not change any more.
-    _complete: dict[int, Standing] = field(default_factory=dict, compare=False)
 
     @property
     def runs(self) -> int:
@@ -80,8 +78,5 @@ class Results:
 
     def ranking(self, splits: int) -> list[Standing]:
         """Trials that were trained on all `splits` splits, the best first."""
-        every = range(splits)
-        for trial in self.scores.keys() - self._complete.keys():
-            if self.knows(trial, every):
-                self._complete[trial] = self.standing(trial, every)
-        return sorted(self._complete.values(), key=lambda standing: standing.order)
+        complete = (self.standing(trial, range(splits)) for trial in self.scores if self.knows(trial, range(splits)))
+        return sorted(complete, key=lambda standing: standing.order)

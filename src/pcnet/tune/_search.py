@@ -14,7 +14,13 @@ from pcnet._checks import whole_number
 from pcnet.compare import Metric
 from pcnet.data import Split
 from pcnet.errors import PcnetError, close_match
-from pcnet.experiment import Experiment
+from pcnet.experiment import (
+    DEFAULT_METHOD,
+    Experiment,
+    method_file,
+    preset_datasets,
+    table_datasets,
+)
 from pcnet.graph import CSR, Graph
 from pcnet.training import Targets
 from pcnet.tune._optuna import SAMPLERS, OptunaSearch, check_installed
@@ -37,7 +43,8 @@ class Search:
 
     `experiment` gives the splits, the metric and every setting that the space leaves open. The settings that one would
     have without a search are always tried too, so that the choice is never worse in validation than they are:
-    `defaults`, or those of `experiment`. With `leak`, test scores of all trials are kept in a file of their own;
+    `defaults`, or those of `experiment`. Without a `strategy` it is random for PCNet, a grid for other methods, and
+    Optuna where a `sampler` is named. With `leak`, test scores of all trials are kept in a file of their own;
     `published`, where there is such an experiment, is then scored next to the chosen trial. A `PcnetError` says which
     of these cannot be.
 
@@ -51,7 +58,7 @@ class Search:
     experiment: Experiment
     space: Space
     trials: int = 100
-    strategy: str = "random"
+    strategy: str = ""
     #: For the strategy "optuna": its sampler, and how many trials it suggests at a time.
     sampler: str | None = None
     batch: int = 32
@@ -64,6 +71,9 @@ class Search:
         whole_number("--trials", self.trials, least=1)
         whole_number("--batch", self.batch, least=1)
         whole_number("--seed", self.seed)
+        if not self.strategy:
+            usual = "random" if self.experiment.model.method == DEFAULT_METHOD else "grid"
+            object.__setattr__(self, "strategy", usual if self.sampler is None else "optuna")
         _check_known("strategy", self.strategy, STRATEGIES)
         if self.strategy == "optuna":
             check_installed()
@@ -164,6 +174,14 @@ class Search:
             "seed": self.seed,
             "leak": self.leak,
         }
+
+
+def cells_to_search(table: str, method: str) -> list[str]:
+    """Datasets of a table of the paper: for PCNet all it has settings for, for other methods those it has none for."""
+    if method == DEFAULT_METHOD:
+        return list(preset_datasets(table))
+    published = method_file(method).content.get(table, {})
+    return [name for name in table_datasets(table) if name not in published]
 
 
 def graph_hash(graph: Graph) -> str:

@@ -69,6 +69,7 @@ def tune(
     """
     if threads is not None:
         whole_number("threads", threads, least=1)
+    search.experiment.model.build(graph.num_features, graph.num_classes)
     splits = splits_of(graph, search.experiment)
     check_scorable(search.metric, splits)
     targets = [Targets.from_split(split) for split in splits]
