@@ -14,13 +14,7 @@ from pcnet._checks import whole_number
 from pcnet.compare import Metric
 from pcnet.data import Split
 from pcnet.errors import PcnetError, close_match
-from pcnet.experiment import (
-    DEFAULT_METHOD,
-    Experiment,
-    method_file,
-    preset_datasets,
-    table_datasets,
-)
+from pcnet.experiment import DEFAULT_METHOD, Experiment, method_file, preset_datasets, table_datasets
 from pcnet.graph import CSR, Graph
 from pcnet.training import Targets
 from pcnet.tune._optuna import SAMPLERS, OptunaSearch, check_installed
