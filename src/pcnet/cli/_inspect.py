@@ -38,8 +38,8 @@ def inspect(
     """Look at a graph before you train on it: links, classes, homophily, frequencies, and advice.
 
     A probe trains methods with their defaults on a few splits: on the features alone, on the links alone and on both,
-    as many of them as a minute or two allow. It says what each is worth beside a guess, with intervals, and which to
-    try first. It looks at all labels, so its scores are for choosing what to try, not for reporting.
+    as many of them as a minute or two allow. It says what each is worth compared with a guess, with intervals, and
+    which to try first. It looks at all labels, so its scores are for choosing what to try, not for reporting.
     """
     if splits is not None and splits < 2:
         raise PcnetError(f"--splits must be at least 2, not {splits}: one split alone shows no spread.")
@@ -62,7 +62,7 @@ def inspect(
             threads=threads,
             device=device,
             with_probe=not no_probe,
-            reporter=progress,
+            progress=progress,
         )
     if json_file != "-":
         named = [] if graph is None else [graph]

@@ -16,6 +16,7 @@ from pcnet.inspect import (
     FIRST,
     RESAMPLES,
     WAYS,
+    Attempt,
     Classes,
     Features,
     Frequencies,
@@ -24,7 +25,6 @@ from pcnet.inspect import (
     Links,
     Probe,
     Suggestion,
-    Tried,
 )
 
 MARKS = "▁▂▃▄▅▆▇█"
@@ -37,9 +37,9 @@ MEASURES = {
     "node": "the same share, node by node",
     "class_insensitive": "beyond what the sizes of the classes explain",
     "adjusted": "0 is chance, 1 always; below 0, less than chance",
-    "label_informativeness": "what a neighbour's class tells of a node's own",
+    "label_informativeness": "what a neighbour's class says about a node's own",
 }
-#: In narrower terminals scores have no bars beside them.
+#: In narrower terminals scores have no bars.
 ROOM_FOR_BARS = 78
 
 
@@ -195,12 +195,12 @@ def _probe(probe: Probe, width: int) -> RenderableType:
     if width >= ROOM_FOR_BARS:
         table.add_column("", no_wrap=True)
 
-    def row(first: str, each: Tried, style: str = "") -> None:
+    def row(first: str, each: Attempt, style: str = "") -> None:
         given_up = " *" if each.splits < probe.splits else ""
         cells: list[RenderableType] = [
             first,
             each.name + given_up,
-            probe.figures(each.score),
+            probe.number(each.score.mean),
             Text(probe.interval(each.score)),
         ]
         share = each.score.mean / 100 if probe.metric.percent else 0.0
@@ -223,7 +223,7 @@ def _remarks(probe: Probe) -> list[str]:
         f"{probe.splits} stratified splits 60/20/20, every method with its defaults. Intervals: splits and their test "
         f"nodes drawn again {RESAMPLES} times."
     ]
-    if any(each.splits < probe.splits for each in probe.tried):
+    if any(each.splits < probe.splits for each in probe.attempts):
         remarks.append(f"* clearly worse than another of its kind on the first {FIRST} splits, and given up.")
     if probe.metric.name == "roc_auc":
         remarks.append("ROC-AUC: how often a node of a class is ranked above one that is not; a guess has 50.")

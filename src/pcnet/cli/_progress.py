@@ -55,7 +55,7 @@ class EpochBar(_Bar):
 
 
 class ShareBar(_Bar):
-    """The share of some work that is done, and what is being done."""
+    """The stage that some work is in, and the share of it that is done."""
 
     def __init__(self, title: str) -> None:
         super().__init__(title, 1.0, TaskProgressColumn())
@@ -67,6 +67,12 @@ class ShareBar(_Bar):
 
     def tell(self, what: str, done: float) -> None:
         self._progress.update(self._task, completed=done, description=f"{self._title}: {what}")
+
+    def stage(self, title: str, total: int) -> None:
+        self._progress.reset(self._task, total=total, description=f"{self._title}: {title}")
+
+    def advance(self, units: int = 1) -> None:
+        self._progress.advance(self._task, units)
 
 
 def training_bar(experiment: Experiment, members: int = 0) -> EpochBar:
