@@ -43,7 +43,7 @@ for _ in range(int(sys.argv[2])):
 CLAIM = """
 import sys, time
 from pcnet.tune._store import Store
-store = Store.open(sys.argv[1], {})
+store = Store(sys.argv[1], {})
 with store.transaction():
     store.claim([5, 6])
 print("ready", flush=True)
@@ -69,7 +69,7 @@ def start() -> Iterator[Callable[..., subprocess.Popen]]:
 
 
 def open_store(folder: Path) -> Store:
-    return Store.open(folder, {"trials": 1})
+    return Store(folder, {"trials": 1})
 
 
 def numbers(path: Path) -> list[int]:
@@ -188,7 +188,7 @@ def test_claims(tmp_path):
 
 def test_a_claim_ends_with_its_process(tmp_path, start):
     process = start(CLAIM, tmp_path / "s")
-    with Store.open(tmp_path / "s", {}) as store:
+    with Store(tmp_path / "s", {}) as store:
         with store.transaction():
             assert store.held() == {5, 6}
         process.kill()
@@ -250,12 +250,12 @@ def files(folder: Path) -> dict[str, bytes]:
 def test_another_search_is_refused(tmp_path):
     description = {"trials": 5, "base": {"lr": (0.1,)}, "seed": 0}
     for _ in range(2):
-        Store.open(tmp_path / "s", description).close()
+        Store(tmp_path / "s", description).close()
     before = files(tmp_path / "s")
     with pytest.raises(PcnetError, match="has another trials, set of fixed settings; continue it with the same"):
-        Store.open(tmp_path / "s", {**description, "trials": 6, "base": {"lr": [0.2]}})
+        Store(tmp_path / "s", {**description, "trials": 6, "base": {"lr": [0.2]}})
     with pytest.raises(PcnetError, match="has another sampler;"):
-        Store.open(tmp_path / "s", {**description, "sampler": "tpe"})
+        Store(tmp_path / "s", {**description, "sampler": "tpe"})
     assert files(tmp_path / "s") == before
 
 
@@ -264,7 +264,7 @@ def test_a_search_of_an_older_version(tmp_path, name):
     (tmp_path / name).write_text("{}")
     before = files(tmp_path)
     with pytest.raises(PcnetError, match="written by an older pcnet and cannot be continued; start a new one"):
-        Store.open(tmp_path, {})
+        Store(tmp_path, {})
     assert files(tmp_path) == before
 
 
@@ -272,12 +272,12 @@ def test_a_folder_of_something_else(tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "notes.txt").write_text("mine")
     with pytest.raises(PcnetError, match="is not empty and holds no search"):
-        Store.open(tmp_path / "mine", {})
+        Store(tmp_path / "mine", {})
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["notes.txt"]
     with pytest.raises(PcnetError, match="Cannot write to the folder"):
-        Store.open(tmp_path / "mine" / "notes.txt", {})
+        Store(tmp_path / "mine" / "notes.txt", {})
     with pytest.raises(PcnetError, match="Cannot write to the folder"):
-        Store.open(tmp_path / "mine" / "notes.txt" / "under", {})
+        Store(tmp_path / "mine" / "notes.txt" / "under", {})
 
 
 def write_foreign(path: Path) -> None:
@@ -286,19 +286,19 @@ def write_foreign(path: Path) -> None:
 
 
 def write_newer(path: Path) -> None:
-    Store.open(path.parent, {}).close()
+    Store(path.parent, {}).close()
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA user_version = 9")
 
 
 def write_other_json(path: Path) -> None:
-    Store.open(path.parent, {}).close()
+    Store(path.parent, {}).close()
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE search SET description = '{'")
 
 
 def write_cut(path: Path) -> None:
-    with Store.open(path.parent, {}) as store, store.transaction():
+    with Store(path.parent, {}) as store, store.transaction():
         store.plan(Job(trial, {"t": "x" * 100}, (0,)) for trial in range(200))
     path.write_bytes(path.read_bytes()[:9000])
 
@@ -318,7 +318,7 @@ def test_a_file_that_is_no_store(tmp_path, case):
     write, words = REFUSED[case]
     write(tmp_path / "trials.sqlite")
     names = {path.name for path in tmp_path.iterdir()}
-    with pytest.raises(PcnetError) as error, Store.open(tmp_path, {}) as store:
+    with pytest.raises(PcnetError) as error, Store(tmp_path, {}) as store:
         store.results()
     assert words in str(error.value)
     assert "\n" not in str(error.value)
@@ -329,7 +329,7 @@ def test_what_a_killed_process_leaves_at_the_very_beginning(tmp_path):
     """An empty file, and a lifeline that nobody holds."""
     (tmp_path / "trials.sqlite").touch()
     (tmp_path / "0.worker").touch()
-    with Store.open(tmp_path, {"trials": 1}) as store, store.transaction():
+    with Store(tmp_path, {"trials": 1}) as store, store.transaction():
         assert store.results() == Results()
         assert store.held() == set()
     assert {path.name for path in tmp_path.iterdir()} == {"trials.sqlite"}

@@ -41,46 +41,22 @@ class Store:
     its process has ended in any other way.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._database = Database(folder / FILE, *TABLES)
-        try:
-            # In a transaction: until it is locked, `held` would take it for that of a dead worker.
-            with self.transaction():
-                self._lifeline = Lifeline(folder / f"{uuid.uuid4().hex[:12]}.worker")
-        except BaseException:
-            self._database.close()
-            raise
+    def __init__(self, folder: str | Path, description: Mapping[str, Any]) -> None:
+        """Open the store of a search: a new one, or one that began with the very same description."""
+        self.folder = Path(folder)
+        self._check_folder()
+        self._database = Database(self.folder / FILE, *TABLES)
         self._results = Results()
         #: The last rows of these tables that `_results` has.
         self._read = {"trials": 0, "scores": 0}
-
-    @staticmethod
-    def open(folder: str | Path, description: Mapping[str, Any]) -> Store:
-        """The store of this search: a new one, or one that began with the very same description."""
-        folder = Path(folder)
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            names = {entry.name for entry in folder.iterdir()}
-        except OSError as error:
-            raise PcnetError(
-                f"Cannot write to the folder {folder}: {error.strerror}. Choose another with --store."
-            ) from error
-        if not (folder / FILE).exists():
-            if names & {"journal.jsonl", "search.json"}:
-                raise PcnetError(
-                    f"The search in {folder} was written by an older pcnet and cannot be continued; start a new one in "
-                    "another folder with --store, or remove it."
-                )
-            if names:
-                raise PcnetError(f"The folder {folder} is not empty and holds no search; name another with --store.")
-        store = Store(folder)
-        try:
-            store._begin_or_continue(json.loads(json.dumps(description)))
+            with self.transaction():
+                self._begin_or_continue(json.loads(json.dumps(description)))
+                # In the transaction: until it is locked, `held` would take it for that of a dead worker.
+                self._lifeline = Lifeline(self.folder / f"{uuid.uuid4().hex[:12]}.worker")
         except BaseException:
-            store.close()
+            self._database.close()
             raise
-        return store
 
     def __enter__(self) -> Store:
         return self
@@ -182,16 +158,31 @@ class Store:
         except (TypeError, ValueError) as error:
             raise PcnetError(f"{self.folder / FILE} is damaged ({error}); name another folder with --store.") from error
 
+    def _check_folder(self) -> None:
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            names = {entry.name for entry in self.folder.iterdir()}
+        except OSError as error:
+            raise PcnetError(
+                f"Cannot write to the folder {self.folder}: {error.strerror}. Choose another with --store."
+            ) from error
+        if (self.folder / FILE).exists() or not names:
+            return
+        if names & {"journal.jsonl", "search.json"}:
+            raise PcnetError(
+                f"The search in {self.folder} was written by an older pcnet and cannot be continued; start a new one "
+                "in another folder with --store, or remove it."
+            )
+        raise PcnetError(f"The folder {self.folder} is not empty and holds no search; name another with --store.")
+
     def _begin_or_continue(self, description: dict[str, Any]) -> None:
-        with self.transaction():
-            known = self._database.read("SELECT description FROM search")
-            if not known:
-                self._database.write("INSERT INTO search VALUES (?)", [(json.dumps(description),)])
-                return
-        begun = self._parsed(known[0][0])
+        known = self._database.read("SELECT description FROM search")
+        begun = self._parsed(known[0][0]) if known else description
         other = [WORDS.get(name, name) for name in {**begun, **description} if begun.get(name) != description.get(name)]
         if other:
             raise PcnetError(
                 f"The search in {self.folder} has another {', '.join(other)}; continue it with the same, or name "
                 "another folder with --store."
             )
+        if not known:
+            self._database.write("INSERT INTO search VALUES (?)", [(json.dumps(description),)])

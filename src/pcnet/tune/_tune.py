@@ -74,7 +74,7 @@ def tune(
     check_scorable(search.metric, splits)
     targets = [Targets.from_split(split) for split in splits]
     with ExitStack() as stack:
-        place = stack.enter_context(Store.open(store, search.description(graph, splits, targets)))
+        place = stack.enter_context(Store(store, search.description(graph, splits, targets)))
         scores = TestScores(splits, search.metric, place.folder) if search.leak else None
         if scores is not None:
             stack.callback(scores.close)
