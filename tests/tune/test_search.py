@@ -15,7 +15,7 @@ from stored_search import scores as kept_scores
 
 from pcnet import PcnetError, PCNetSettings, Run, Targets, TrainingSettings, make_split, train
 from pcnet.compare import METRICS, scores
-from pcnet.experiment import Experiment, file_experiment, run_experiment
+from pcnet.experiment import Experiment, resolve, run_experiment
 from pcnet.training import _division
 from pcnet.tune import Score, Search, Space, tune
 from pcnet.tune import _tune as module
@@ -102,12 +102,10 @@ def test_what_is_written(search, tmp_path, experiment):
     assert "(scored afterwards)" in log[-1]
 
 
-def test_the_result_is_a_preset(graph, search, tmp_path, monkeypatch):
+def test_the_result_is_a_preset(graph, search, tmp_path):
     best = search().best
-    monkeypatch.setattr(
-        "pcnet.experiment._presets.dataset_named", lambda name: dataclasses.make_dataclass("D", ["name"])(name)
-    )
-    experiment = file_experiment(tmp_path / "store" / "best.json")
+    mine = dataclasses.replace(graph, name="mine")
+    experiment = resolve(mine, preset=tmp_path / "store" / "best.json")
     assert (experiment.dataset, experiment.preset, experiment.seeds) == ("mine", "best", (5, 0, 3))
     result = run_experiment(graph, experiment)
     assert result.test["accuracy"].as_dict() == best["test"]

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pcnet import PcnetError
-from pcnet.experiment import preset_experiment
+from pcnet.experiment import resolve
 from pcnet.tune import DEFAULTS, Results, Score, Search, Space, Standing
 from pcnet.tune._strategies import GridSearch, Halving, RandomSearch
 
@@ -113,7 +113,7 @@ def test_halving_against_a_simulation(trials, splits, seed, at_a_time):
 
 
 def test_the_defaults_are_tried_first_and_once():
-    search = Search(preset_experiment("citeseer").with_runs(3, None), SPACE, trials=2)
+    search = Search(resolve("citeseer", runs=3), SPACE, trials=2)
     assert search.runs == 9
     assert [(job.trial, job.splits) for job in search.jobs(Results(), [])] == [
         (DEFAULTS, (0, 1, 2)),
@@ -142,6 +142,6 @@ def test_a_grid_search_tries_every_point_once():
     ],
 )
 def test_a_grid_must_be_small(axes, words):
-    experiment = preset_experiment("citeseer", "table2")
+    experiment = resolve("citeseer", preset="table2")
     with pytest.raises(PcnetError, match=words):
         Search(experiment, Space.from_json(axes, "f"), strategy="grid")

@@ -13,8 +13,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from pcnet.cli._contest import Trained
-from pcnet.experiment import Experiment
+from pcnet.cli._compare_sentences import scored
+from pcnet.experiment import Experiment, Trained
 
 #: Seconds without a word after which, where there is no live table, a line says how far it is.
 SILENCE = 60.0
@@ -137,7 +137,7 @@ class CompareProgress:
 
 
 def _outcome(outcome: Trained | str) -> str:
-    return f"is left out: {outcome}" if isinstance(outcome, str) else f"{outcome.scored}, {outcome.seconds:.1f} s"
+    return f"is left out: {outcome}" if isinstance(outcome, str) else f"{scored(outcome)}, {outcome.seconds:.1f} s"
 
 
 def time_left(seconds: float | None) -> str:

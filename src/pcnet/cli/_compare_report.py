@@ -12,75 +12,73 @@ from rich.console import Console
 from rich.table import Table
 
 from pcnet._files import write_json, write_text
-from pcnet.cli._contest import Contest, Standing, spread
-from pcnet.cli._versions import provenance
-from pcnet.show import plot_critical_difference, plot_scores, scores_of, scores_text, write_comparison
+from pcnet.cli._compare_sentences import distance, meaning, meaning_of_ranks, notes, sentence, spread
+from pcnet.compare import Standing
+from pcnet.experiment import Compared, provenance
+from pcnet.show import Step, plot_critical_difference, plot_scores, scores_of, scores_text, write_comparison
 
 COLUMNS = ("method", "score", "95 % interval", "behind the best", "verdict", "rank", "p")
 #: Columns of a screen that has room for the whole table; on others ranks and their test are left to the files.
 WIDE, NARROW = 96, COLUMNS[:-2]
 
-#: What to do next, and the command for it.
-Step = tuple[str, str]
 
-
-def show(console: Console, contest: Contest) -> None:
+def show(console: Console, compared: Compared) -> None:
     """The sentence, the table, the picture and what has to be known to read them."""
-    console.print(contest.sentence, highlight=False, markup=False)
+    console.print(sentence(compared), highlight=False, markup=False)
     columns = COLUMNS if console.width >= WIDE else NARROW
     table = Table(box=SIMPLE, padding=(0, 1, 0, 0))
     for column in columns:
         words = column in ("method", "verdict")
         table.add_column(column, justify="left" if words else "right", no_wrap=column != "verdict")
-    for standing in contest.standings:
-        cells = _cells(contest, standing)
+    for standing in compared.numbers.standings:
+        cells = _cells(compared, standing)
         table.add_row(*(cells[column] for column in columns), style="bold" if standing.behind is None else None)
     console.print(table)
-    for line in scores_text(scores_of(_rows(contest)), contest.metric, min(console.width, WIDE)):
+    for line in scores_text(scores_of(_rows(compared)), compared.metric, min(console.width, WIDE)):
         console.print(line, highlight=False, markup=False)
     console.print()
-    for title, reason in contest.left_out.items():
+    for title, reason in compared.left_out.items():
         console.print(f"{title} is left out: {reason}", highlight=False, markup=False, style="yellow")
-    ranks = contest.meaning_of_ranks if columns is COLUMNS else []
-    for sentence in (*contest.meaning, *ranks, *contest.notes):
-        console.print(f"note: {sentence}", style="dim", highlight=False, markup=False)
+    ranks = meaning_of_ranks(compared) if columns is COLUMNS else []
+    for note in (*meaning(compared), *ranks, *notes(compared)):
+        console.print(f"note: {note}", style="dim", highlight=False, markup=False)
 
 
-def results(contest: Contest, words: str, steps: Sequence[Step], device: str) -> dict[str, Any]:
+def results(compared: Compared, words: str, steps: Sequence[Step], device: str) -> dict[str, Any]:
     """The comparison as plain data; `words` are what is said of the metric."""
-    first, graph = contest.order[0].experiment, contest.graph
+    first, graph = compared.trained[0].experiment, compared.graph
     return {
         "graph": graph.name,
         "nodes": graph.num_nodes,
         "features": graph.num_features,
         "classes": graph.num_classes,
         "protocol": first.protocol,
-        "metric": contest.metric.name,
+        "metric": compared.metric.name,
         "metric_words": words,
-        "runs": len(contest.splits),
+        "runs": len(compared.splits),
         "seeds": list(first.seeds),
-        "split_hashes": [split.hash for split in contest.splits],
-        "split_sizes": [list(split.sizes) for split in contest.splits],
-        "best": contest.order[0].method,
-        "sentence": contest.sentence,
-        "methods": _rows(contest),
-        "left_out": [{"method": title, "reason": reason} for title, reason in contest.left_out.items()],
-        "pairs": list(_pairs(contest)),
-        "groups": [list(group) for group in contest.ranks.groups],
-        "meaning": [*contest.meaning, *contest.meaning_of_ranks],
-        "notes": contest.notes,
+        "split_hashes": [split.hash for split in compared.splits],
+        "split_sizes": [list(split.sizes) for split in compared.splits],
+        "best": compared.numbers.order[0],
+        "sentence": sentence(compared),
+        "methods": _rows(compared),
+        "left_out": [{"method": title, "reason": reason} for title, reason in compared.left_out.items()],
+        "pairs": list(_pairs(compared)),
+        "groups": [list(group) for group in compared.numbers.ranks.groups],
+        "meaning": [*meaning(compared), *meaning_of_ranks(compared)],
+        "notes": notes(compared),
         "next": [{"what": what, "command": command} for what, command in steps],
         **provenance(device),
     }
 
 
-def write_results(out: Path, contest: Contest, value: Mapping[str, Any]) -> None:
+def write_results(out: Path, compared: Compared, value: Mapping[str, Any]) -> None:
     """The pictures, compare.md, compare.html and, last, compare.json."""
-    names = {each.method: each.title for each in contest.trained}
-    title = f"{contest.graph.name}, {value['protocol']}"
-    plot_scores(scores_of(value["methods"]), contest.metric, _pictures(out, "scores"), title)
-    plot_critical_difference(contest.ranks, _pictures(out, "critical-difference"), names=names, title=title)
-    write_text(out / "compare.md", _markdown(contest, value))
+    names = {each.method: each.title for each in compared.trained}
+    title = f"{compared.graph.name}, {value['protocol']}"
+    plot_scores(scores_of(value["methods"]), compared.metric, _pictures(out, "scores"), title)
+    plot_critical_difference(compared.numbers.ranks, _pictures(out, "critical-difference"), names=names, title=title)
+    write_text(out / "compare.md", _markdown(compared, value))
     write_comparison(out / "compare.html", value)
     write_json(out / "compare.json", value)
 
@@ -89,10 +87,10 @@ def _pictures(out: Path, name: str) -> list[Path]:
     return [out / f"{name}.{kind}" for kind in ("svg", "png")]
 
 
-def _rows(contest: Contest) -> list[dict[str, Any]]:
+def _rows(compared: Compared) -> list[dict[str, Any]]:
     return [
         {
-            **standing.trained.as_dict(),
+            **compared.by_method[standing.method].as_dict(),
             "rank": standing.rank,
             "behind": None
             if standing.behind is None
@@ -101,20 +99,20 @@ def _rows(contest: Contest) -> list[dict[str, Any]]:
             "p_holm": standing.corrected,
             "verdict": standing.verdict,
         }
-        for standing in contest.standings
+        for standing in compared.numbers.standings
     ]
 
 
-def _pairs(contest: Contest) -> list[dict[str, Any]]:
+def _pairs(compared: Compared) -> list[dict[str, Any]]:
     """All against all, the one with the better score first: how much better it is, and Wilcoxon's p."""
-    by_ranks = {frozenset((pair.first, pair.second)): pair for pair in contest.ranks.pairs}
+    by_ranks = {frozenset((pair.first, pair.second)): pair for pair in compared.numbers.ranks.pairs}
     found = []
-    for one, other in combinations(contest.order, 2):
-        lead, ranks = contest.lead(one, other), by_ranks[frozenset((one.method, other.method))]
+    for one, other in combinations(compared.numbers.order, 2):
+        lead, ranks = compared.numbers.lead(one, other), by_ranks[frozenset((one, other))]
         found.append(
             {
-                "first": one.method,
-                "second": other.method,
+                "first": one,
+                "second": other,
                 "difference": lead.value,
                 "interval": lead.interval and [*lead.interval],
                 "p": ranks.p,
@@ -124,12 +122,12 @@ def _pairs(contest: Contest) -> list[dict[str, Any]]:
     return found
 
 
-def _markdown(contest: Contest, value: Mapping[str, Any]) -> str:
-    rows = [_cells(contest, standing).values() for standing in contest.standings]
+def _markdown(compared: Compared, value: Mapping[str, Any]) -> str:
+    rows = [_cells(compared, standing).values() for standing in compared.numbers.standings]
     lines = [
         f"# Methods compared on {value['graph']}: {value['protocol']}, {value['runs']} splits, {value['metric_words']}",
         "",
-        contest.sentence,
+        sentence(compared),
         "",
         "![Scores and their intervals](scores.png)",
         "",
@@ -137,7 +135,7 @@ def _markdown(contest: Contest, value: Mapping[str, Any]) -> str:
         "|" + "---|" * len(COLUMNS),
         *("| " + " | ".join(cells) + " |" for cells in rows),
         "",
-        *(f"- {title} is left out: {reason}" for title, reason in contest.left_out.items()),
+        *(f"- {title} is left out: {reason}" for title, reason in compared.left_out.items()),
         *(f"- {sentence}" for sentence in (*value["meaning"], *value["notes"])),
         f"- command: `{value['command']}`",
         f"- machine: {value['machine']}, {value['date']}",
@@ -148,12 +146,12 @@ def _markdown(contest: Contest, value: Mapping[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _cells(contest: Contest, standing: Standing) -> dict[str, str]:
+def _cells(compared: Compared, standing: Standing) -> dict[str, str]:
     """A row as text, by column."""
-    trained, metric = standing.trained, contest.metric
+    trained, metric = compared.by_method[standing.method], compared.metric
     scored = (metric.text(trained.score), spread(metric, trained.interval))
     ranked = (f"{standing.rank:.2f}", _chance(standing.corrected))
-    cells = (trained.title, *scored, contest.distance(standing), standing.verdict, *ranked)
+    cells = (trained.title, *scored, distance(compared, standing), standing.verdict, *ranked)
     return dict(zip(COLUMNS, cells, strict=True))
 
 

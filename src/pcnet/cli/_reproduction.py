@@ -13,9 +13,9 @@ from rich.text import Text
 from pcnet._files import write_json, write_text
 from pcnet.cli._options import Interrupted, emit_json
 from pcnet.cli._progress import EpochBar, ShareBar
-from pcnet.cli._versions import provenance
 from pcnet.data import load_dataset
 from pcnet.errors import PcnetError
+from pcnet.experiment import provenance
 from pcnet.paper import (
     Cell,
     Record,

@@ -9,11 +9,9 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from pcnet._files import check_target
 from pcnet._machine import chosen_device, device_note
 from pcnet.cli._chosen_settings import write_chosen
-from pcnet.cli._graph_argument import ReadOption, graph_at, names_dataset, own_experiment
-from pcnet.cli._metric import metric_words
+from pcnet.cli._graph_argument import ReadOption, graph_at, names_dataset
 from pcnet.cli._options import (
     DataOption,
     DeviceOption,
@@ -23,21 +21,15 @@ from pcnet.cli._options import (
     MetricOption,
     ProtocolOption,
     ThreadsOption,
+    check_json,
     emit_json,
+    metric_words,
 )
 from pcnet.cli._tune_report import SearchBar, headline, show
 from pcnet.cli._tuned_tables import rich_table, write_tables
-from pcnet.cli._versions import command_line, provenance
 from pcnet.data import load_dataset
 from pcnet.errors import PcnetError
-from pcnet.experiment import (
-    DEFAULT_METHOD,
-    Experiment,
-    graph_experiment,
-    named_experiment,
-    preset_names,
-    table_experiment,
-)
+from pcnet.experiment import DEFAULT_METHOD, command_line, presets, provenance, resolve
 from pcnet.tune import Search, Tuned, cells_to_search, space_of
 from pcnet.tune import tune as run_search
 
@@ -107,25 +99,19 @@ def tune(
     whole table is searched where nothing is published, and the choices are written to METHOD.toml.
     """
     device = chosen_device(device)
-    if json_file not in (None, "-"):
-        check_target(json_file)
+    check_json(json_file)
     console, fixed = Console(stderr=json_file == "-"), assignments or []
 
     def search(dataset: str, preset: str | None, store: Path | None) -> Tuned:
         graph = graph_at(dataset, data, read)
-        if names_dataset(dataset):
-            published = _base(dataset, preset, protocol, method)
-        elif preset is not None and protocol is not None:
-            raise PcnetError("Your own graph is split by --protocol or as the file --preset says; leave one out.")
-        else:
-            published = own_experiment(graph, preset, method, protocol)
-        count = len(published.seeds) if runs is None else runs
-        experiment = published.with_metric(metric).with_overrides(fixed).with_runs(count, None)
+        of = dataset if names_dataset(dataset) else graph
+        # A grid that is searched again starts where it did: what it chose the last time does not count.
+        published = resolve(of, method, preset=preset, protocol=protocol, fallback=True, chosen=False)
+        experiment = published.with_metric(metric).with_overrides(fixed).with_runs(runs)
         axes, paper, defaults = space_of(method, space).fixing(fixed, experiment.model), None, None
-        if published.preset in preset_names() and published.source:
+        if published.of_a_preset and published.source:
             # Settings of the paper, which test scores chose, are no candidates.
-            plain = graph_experiment(graph, method, experiment.protocol).with_metric(experiment.metric)
-            plain = plain.with_overrides(fixed)
+            plain = resolve(graph, method, protocol=experiment.protocol, metric=experiment.metric, overrides=fixed)
             paper, defaults = published, (plain.model, plain.training)
         asked = Search(experiment, axes, trials, strategy or "", sampler, batch, seed, leak, paper, defaults)
         name = published.protocol if preset is None else published.preset
@@ -144,8 +130,8 @@ def tune(
             console.print(f"note: {note}", style="dim", highlight=False)
         return tuned
 
-    tables = preset_names() if dataset == "all" else (dataset,)
-    if not set(tables) <= set(preset_names()):
+    tables = tuple(presets()) if dataset == "all" else (dataset,)
+    if not set(tables) <= set(presets()):
         emit_json(json_file, search(dataset, preset, store).best)
         return
     if preset is not None or protocol is not None:
@@ -174,14 +160,3 @@ def tune(
     rows = write_tables(out, bests, command_line())
     console.print(rich_table(rows))
     emit_json(json_file, {"cells": rows})
-
-
-def _base(dataset: str, preset: str | None, protocol: str | None, method: str) -> Experiment:
-    """What the search starts from: splits, and everything that is not searched."""
-    if preset in preset_names():
-        experiment = table_experiment(dataset, str(preset), method, only_published=True)
-    else:
-        experiment = named_experiment(dataset, preset, method, protocol)
-    if protocol not in (None, experiment.protocol):
-        raise PcnetError(f"{preset} splits by {experiment.protocol}, not by {protocol}; leave one of the two out.")
-    return experiment

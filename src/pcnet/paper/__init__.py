@@ -4,7 +4,7 @@ Each target is a function that returns plain data, fit for JSON, and others that
 picture. Who runs them adds the command, the date, the machine and the versions.
 """
 
-from pcnet.paper._cells import Cell, cells_of, known_tables
+from pcnet.paper._cells import Cell, cells_of
 from pcnet.paper._complexity import complexity_sheet, run_complexity
 from pcnet.paper._complexity_plot import plot_complexity
 from pcnet.paper._datasets import datasets_sheet, run_datasets, statistics
@@ -13,7 +13,18 @@ from pcnet.paper._exponents import Exponent, fit_exponent
 from pcnet.paper._figure2 import figure2_sheet, run_figure2
 from pcnet.paper._figure2_plot import plot_figure2
 from pcnet.paper._methods import FILTER, METHODS, Method, Size, Sweep
+from pcnet.paper._original import ORIGINAL, OriginalEvaluation
+from pcnet.paper._presets import USUAL
 from pcnet.paper._progress import Tell
+from pcnet.paper._published import (
+    Figure,
+    Published,
+    Statistics,
+    published,
+    published_complexity,
+    published_names,
+    published_statistics,
+)
 from pcnet.paper._sheet import Sheet
 from pcnet.paper._sweep import Record, TableSweep
 from pcnet.paper._tables import cells_sheet, overview_sheet, table_report, winners_sheet
@@ -21,12 +32,18 @@ from pcnet.paper._tables import cells_sheet, overview_sheet, table_report, winne
 __all__ = [
     "FILTER",
     "METHODS",
+    "ORIGINAL",
+    "USUAL",
     "Cell",
     "Exponent",
+    "Figure",
     "Method",
+    "OriginalEvaluation",
+    "Published",
     "Record",
     "Sheet",
     "Size",
+    "Statistics",
     "Sweep",
     "TableSweep",
     "Tell",
@@ -36,11 +53,14 @@ __all__ = [
     "datasets_sheet",
     "figure2_sheet",
     "fit_exponent",
-    "known_tables",
     "overview_sheet",
     "plot_complexity",
     "plot_differences",
     "plot_figure2",
+    "published",
+    "published_complexity",
+    "published_names",
+    "published_statistics",
     "run_complexity",
     "run_datasets",
     "run_figure2",

@@ -14,11 +14,11 @@ from torch import nn
 from pcnet._checks import positive_number, whole_number
 from pcnet.bench import TOLERATED, Others, Sample, Spread, per_call, random_graph, take_turns
 from pcnet.errors import PcnetWarning
-from pcnet.experiment import published_complexity
 from pcnet.graph import Operator, SelfLoops
 from pcnet.paper._exponents import Exponent, fit_exponent
 from pcnet.paper._methods import METHODS, Method, Size, Sweep
 from pcnet.paper._progress import Tell, silent
+from pcnet.paper._published import published_complexity
 from pcnet.paper._sheet import Sheet
 
 #: What a sweep does not vary.

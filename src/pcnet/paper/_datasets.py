@@ -9,9 +9,9 @@ from typing import Any
 
 from pcnet.data import dataset_named, find, load_dataset
 from pcnet.errors import PcnetError, PcnetWarning
-from pcnet.experiment import Statistics, published_statistics
 from pcnet.graph import Graph, edge_homophily
 from pcnet.paper._progress import Tell, silent
+from pcnet.paper._published import Statistics, published_statistics
 from pcnet.paper._sheet import Sheet
 
 #: What the paper prints of each dataset, and the heading it has here.

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pcnet.experiment import method_name, published
+from pcnet.experiment import method_name
 from pcnet.paper._drawing import COLOURS, GREY, MARKERS, PALE, panels, save
+from pcnet.paper._published import published
 
 #: A colour and a marker for each verdict, the same in every picture.
 WORDS = ("reproduced", "below", "above", "not reproducible")

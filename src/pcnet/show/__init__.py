@@ -3,19 +3,16 @@
 from pcnet.show._charts import Score
 from pcnet.show._comparison import scores_of, write_comparison
 from pcnet.show._critical_difference import plot_critical_difference
-from pcnet.show._learned import Learned, learned
 from pcnet.show._page import Step, write_report
 from pcnet.show._passband import Passband, describe_response
 from pcnet.show._response import plot_response
 from pcnet.show._scores import plot_scores, scores_text
 
 __all__ = [
-    "Learned",
     "Passband",
     "Score",
     "Step",
     "describe_response",
-    "learned",
     "plot_critical_difference",
     "plot_response",
     "plot_scores",

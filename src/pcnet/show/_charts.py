@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from pcnet._checks import FloatArray
 from pcnet.compare import Reliability
-from pcnet.show._learned import Learned
+from pcnet.nn import Learned
 from pcnet.show._surroundings import Bin
 from pcnet.show._svg import WIDTH, Axes, Drawing, Scale, plain, span, ticks
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from pcnet._files import write_atomically
 from pcnet.graph import Operator
-from pcnet.nn import PolynomialConv
-from pcnet.show._learned import learned
+from pcnet.nn import PolynomialConv, learned
 
 BLUE, GREY = "#1f5fa8", "#9aa3ad"
 

@@ -2,7 +2,7 @@
 
 from pcnet.tune._optuna import SAMPLERS
 from pcnet.tune._results import Results, Score, Standing, reported
-from pcnet.tune._search import DEFAULTS, STRATEGIES, Search, cells_to_search, graph_hash, tensor_hash
+from pcnet.tune._search import DEFAULTS, STRATEGIES, Search, cells_to_search
 from pcnet.tune._space import Settings, Space, published_space, read_space, space_of
 from pcnet.tune._tune import Tuned, metric_of, named, reading, tune
 
@@ -18,7 +18,6 @@ __all__ = [
     "Standing",
     "Tuned",
     "cells_to_search",
-    "graph_hash",
     "metric_of",
     "named",
     "published_space",
@@ -26,6 +25,5 @@ __all__ = [
     "reading",
     "reported",
     "space_of",
-    "tensor_hash",
     "tune",
 ]

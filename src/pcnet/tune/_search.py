@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
-from torch import Tensor
-
 from pcnet._checks import whole_number
 from pcnet.compare import Metric
 from pcnet.data import Split
 from pcnet.errors import PcnetError, close_match
-from pcnet.experiment import DEFAULT_METHOD, Experiment, method_file, preset_datasets, table_datasets
-from pcnet.graph import CSR, Graph
+from pcnet.experiment import DEFAULT_METHOD, Experiment, method_file, presets
+from pcnet.graph import Graph, graph_hash, tensor_hash
 from pcnet.training import Targets
 from pcnet.tune._optuna import SAMPLERS, OptunaSearch, check_installed
 from pcnet.tune._results import Results
@@ -42,10 +39,10 @@ class Search:
     `published`, where there is such an experiment, is then scored next to the chosen trial. A `PcnetError` says which
     of these cannot be.
 
-    >>> from pcnet.experiment import preset_experiment
+    >>> from pcnet.experiment import resolve
     >>> from pcnet.tune import Search, Space
     >>> space = Space.from_json({"K": [2, 4], "t": [0.5, 1.0, 1.5]}, "mine")
-    >>> Search(preset_experiment("citeseer"), space, strategy="grid").trials
+    >>> Search(resolve("citeseer"), space, strategy="grid").trials
     6
     """
 
@@ -173,25 +170,9 @@ class Search:
 def cells_to_search(table: str, method: str) -> list[str]:
     """Datasets of a table of the paper: for PCNet all it has settings for, for other methods those it has none for."""
     if method == DEFAULT_METHOD:
-        return list(preset_datasets(table))
+        return list(presets()[table].datasets_of(method))
     published = method_file(method).content.get(table, {})
-    return [name for name in table_datasets(table) if name not in published]
-
-
-def graph_hash(graph: Graph) -> str:
-    """16 hexadecimal digits of SHA-256 over edges, weights and features: equal for equal graphs."""
-    x = (graph.x.crow, graph.x.col, graph.x.values) if isinstance(graph.x, CSR) else (graph.x,)
-    weight = () if graph.edge_weight is None else (graph.edge_weight,)
-    return tensor_hash(graph.edge_index, *weight, *x)
-
-
-def tensor_hash(*tensors: Tensor) -> str:
-    """The same over tensors, their types and shapes."""
-    digest = hashlib.sha256()
-    for tensor in tensors:
-        digest.update(f"{tensor.dtype} {tuple(tensor.shape)}".encode())
-        digest.update(tensor.detach().cpu().contiguous().numpy().tobytes())
-    return digest.hexdigest()[:16]
+    return [name for name in presets()[table].protocols if name not in published]
 
 
 def _check_known(what: str, name: str, known: Sequence[str]) -> None:

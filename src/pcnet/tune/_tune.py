@@ -14,8 +14,8 @@ import torch
 
 from pcnet._checks import whole_number
 from pcnet._progress import Progress, Silent
-from pcnet.compare import Metric, metric_named
-from pcnet.experiment import Basis, Experiment, Result, check_scorable, difference_interval, run_experiment, splits_of
+from pcnet.compare import Metric, difference_interval, metric_named
+from pcnet.experiment import Experiment, Result, check_scorable, ratios_of, run_experiment, splits_of
 from pcnet.graph import Graph
 from pcnet.training import Targets
 from pcnet.tune._choice import choose, experiment_of
@@ -58,10 +58,10 @@ def tune(
 
     >>> import tempfile
     >>> from pcnet import csbm
-    >>> from pcnet.experiment import graph_experiment
+    >>> from pcnet.experiment import resolve
     >>> from pcnet.tune import Search, Space, tune
     >>> graph = csbm(60, 0.8, features=4, seed=0)
-    >>> few = graph_experiment(graph).with_overrides(["epochs=5", "hidden=4"]).with_runs(2, None)
+    >>> few = resolve(graph, overrides=["epochs=5", "hidden=4"], runs=2)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     tuned = tune(graph, Search(few, Space.from_json({"t": [0.5, 1.0]}, "mine"), trials=3), folder, threads=1)
     >>> tuned.best["search"]["runs"]
@@ -146,7 +146,7 @@ def _score_defaults(
     one = result.test[metric.name]
     other = score(experiment_of(search, results, defaults["trial"])).test[metric.name]
     first, second = (one, other) if metric.sign > 0 else (other, one)
-    interval = difference_interval(first, second, result.splits, Basis.of(one))
+    interval = difference_interval(first, second, ratios_of(result.splits))
     defaults["test"] = other.as_dict()
     defaults["better_by"] = {
         "val": metric.sign * (best["val"]["mean"] - defaults["val"]["mean"]),
