@@ -65,20 +65,22 @@ class CompareProgress:
         self._done[method], self._seconds[method] = trained, trained.seconds
         self._say(f"{trained.title} {_outcome(trained)}, kept from before", estimated=False)
 
-    def advance(self, epochs: int) -> None:
-        """So many more epochs of single runs are done; called from several threads."""
+    def stage(self, title: str, total: int) -> None:
+        """What the method does now: look at the graph, or train."""
+        self._preparing = "" if title == "training" else title
+
+    def advance(self, units: int = 1) -> None:
+        """Epochs of single runs are done; called from several threads."""
+        if self._preparing:
+            return
         with self._lock:
-            self._epochs += epochs
+            self._epochs += units
             self._mark = self._mark or (time.monotonic(), self._epochs)
             quiet = time.monotonic() - self._said > SILENCE
             if quiet:
                 self._said = time.monotonic()
         if quiet and self._now is not None:
             self._say(f"{self._experiments[self._now].title} at {self._share:.0%} of its epochs")
-
-    def prepare(self, done: int, total: int) -> None:
-        """What comes before the first epoch is so far."""
-        self._preparing = f"looking at the graph, {done / total:.0%}" if done < total else ""
 
     @property
     def remaining(self) -> float | None:

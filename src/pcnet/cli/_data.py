@@ -10,7 +10,7 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
-from pcnet.cli._options import DataOption, JsonOption, emit_json
+from pcnet.cli._file_options import DataOption, JsonOption, emit_json
 from pcnet.data import (
     CATALOGUE,
     EMBEDDED,
@@ -24,10 +24,15 @@ from pcnet.data import (
     find_splits,
 )
 
-app = typer.Typer(help="List, fetch, verify and export the named datasets.", no_args_is_help=True)
+app = typer.Typer(no_args_is_help=True)
 
 #: What `found` says of the dataset inside the package.
 PACKAGE = "package"
+
+
+@app.callback()
+def data() -> None:
+    """List, fetch, verify and export the named datasets."""
 
 
 @app.command("list")

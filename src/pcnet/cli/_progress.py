@@ -34,20 +34,17 @@ class EpochBar(_Bar):
     """All epochs of all runs."""
 
     def __init__(self, epochs: int, title: str = "training") -> None:
-        super().__init__(title, epochs, MofNCompleteColumn(), TextColumn("epochs"))
-        self._title = title
+        super().__init__(title, epochs, MofNCompleteColumn())
 
     def __enter__(self) -> EpochBar:
         self._progress.start()
         return self
 
-    def advance(self, epochs: int) -> None:
-        self._progress.advance(self._task, epochs)
+    def stage(self, title: str, total: int) -> None:
+        self._progress.update(self._task, description=title, completed=0, total=total)
 
-    def prepare(self, done: int, total: int) -> None:
-        """What comes before the first epoch is so far."""
-        share = f" (looking at the graph, {done / total:.0%})" if done < total else ""
-        self._progress.update(self._task, description=f"{self._title}{share}")
+    def advance(self, units: int = 1) -> None:
+        self._progress.advance(self._task, units)
 
     def print(self, sentence: str) -> None:
         """A line above the bar."""

@@ -23,14 +23,11 @@ from pcnet.paper import (
     TableSweep,
     cells_of,
     cells_sheet,
-    complexity_sheet,
     datasets_sheet,
     figure2_sheet,
     overview_sheet,
-    plot_complexity,
     plot_differences,
     plot_figure2,
-    run_complexity,
     run_datasets,
     run_figure2,
     table_report,
@@ -142,21 +139,17 @@ class Reproduction:
         return reasons
 
     def others(self, targets: Sequence[str]) -> None:
-        """Targets that train no table: data, a sheet, and for two of them a picture."""
+        """Targets that train no table: data, a sheet, and for Figure 2 a picture."""
         for target in targets:
             with ShareBar(target) as bar:
                 if target == "figure2":
                     report, sheet = run_figure2(tell=bar.tell), figure2_sheet
-                elif target == "complexity":
-                    report, sheet = run_complexity(tell=bar.tell), complexity_sheet
                 else:
                     report, sheet = run_datasets(self.data, tell=bar.tell), datasets_sheet
             report = {**self.provenance, **report}
             self._write(target, report, [sheet])
             if target == "figure2":
                 plot_figure2(report, self.out / "figure2.png")
-            elif target == "complexity":
-                plot_complexity(report, self.out / "complexity.png")
 
     def finish(self) -> None:
         """All reports where `--json` says."""

@@ -114,7 +114,7 @@ def train(
                 members=members,
                 threads=threads,
                 device=device,
-                reporter=bar,
+                progress=bar,
                 checkpoint=folder.checkpoint,
                 resume=resume,
             )

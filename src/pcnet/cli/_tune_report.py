@@ -9,34 +9,24 @@ from typing import Any
 from rich.box import SIMPLE
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from pcnet.graph import Graph
-from pcnet.tune import DEFAULTS, Standing, Tuned, Tuning, metric_of, named, reading, reported
+from pcnet.tune import DEFAULTS, Search, Tuned, metric_of, named, reading, reported
 
 #: Trials in the table, and columns of a screen that has room for all their settings.
 TOP, WIDE = 10, 110
 
 
 class SearchBar:
-    """All runs of a search; drawn on standard error, and only where someone is looking."""
+    """All epochs of a search; drawn on standard error, and only where someone is looking."""
 
-    def __init__(self, tuning: Tuning) -> None:
+    def __init__(self) -> None:
         console = Console(stderr=True)
-        columns = (
-            TextColumn("searching"),
-            BarColumn(),
-            TextColumn("{task.fields[runs]} of {task.fields[all]} runs{task.fields[best]}"),
-            TimeRemainingColumn(),
-        )
-        self._epochs = tuning.experiment.training.epochs
-        self._runs = tuning.runs
-        self._metric = tuning.experiment.scored_by
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         self._progress = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
-        self._task = self._progress.add_task(
-            "", total=self._epochs * self._runs, runs="0", all=f"{self._runs:,}", best=""
-        )
+        self._task = self._progress.add_task("searching")
 
     def __enter__(self) -> SearchBar:
         self._progress.start()
@@ -45,29 +35,22 @@ class SearchBar:
     def __exit__(self, *_: object) -> None:
         self._progress.stop()
 
-    def advance(self, epochs: int) -> None:
-        self._progress.advance(self._task, epochs)
-        done = self._progress.tasks[0].completed / self._epochs
-        self._progress.update(self._task, runs=f"{min(done, self._runs):,.0f}")
+    def stage(self, title: str, total: int) -> None:
+        self._progress.reset(self._task, description=title, total=total)
 
-    def known(self, runs: int, best: Standing | None) -> None:
-        words = (
-            ""
-            if best is None
-            else f", best validation {self._metric.title} {self._metric.text(reported(self._metric, best.gain))}"
-        )
-        self._progress.update(self._task, completed=runs * self._epochs, runs=f"{runs:,}", best=words)
+    def advance(self, units: int = 1) -> None:
+        self._progress.advance(self._task, units)
 
 
-def headline(graph: Graph, tuning: Tuning, words: str) -> str:
+def headline(graph: Graph, search: Search, words: str) -> str:
     """What is searched on what; `words` are what is said of the metric and the device."""
-    experiment = tuning.experiment
+    experiment = search.experiment
     known = {"random": "random search", "halving": "successive halving", "grid": "all of a grid"}
-    strategy = known.get(tuning.strategy, f"Optuna's {tuning.sampler} sampler")
+    strategy = known.get(search.strategy, f"Optuna's {search.sampler} sampler")
     return (
         f"[bold]Tuning {experiment.title}[/bold] on {escape(experiment.dataset)} ({graph.num_nodes:,} nodes, "
         f"{graph.num_features:,} features, {graph.num_classes} classes): {experiment.preset}, {experiment.protocol}, "
-        f"{tuning.splits} splits, {tuning.trials:,} trials and the defaults, {strategy}, {escape(words)}"
+        f"{search.splits} splits, {search.trials:,} trials and the defaults, {strategy}, {escape(words)}"
     )
 
 

@@ -1,18 +1,14 @@
-"""What the paper shows beside its tables of accuracies, produced again: a figure, dataset statistics, complexities.
+"""What the paper shows beside its tables of accuracies, produced again: a figure and dataset statistics.
 
 Each target is a function that returns plain data, fit for JSON, and others that turn such data into a table or a
 picture. Who runs them adds the command, the date, the machine and the versions.
 """
 
 from pcnet.paper._cells import Cell, cells_of
-from pcnet.paper._complexity import complexity_sheet, run_complexity
-from pcnet.paper._complexity_plot import plot_complexity
 from pcnet.paper._datasets import datasets_sheet, run_datasets, statistics
 from pcnet.paper._differences_plot import plot_differences
-from pcnet.paper._exponents import Exponent, fit_exponent
 from pcnet.paper._figure2 import figure2_sheet, run_figure2
 from pcnet.paper._figure2_plot import plot_figure2
-from pcnet.paper._methods import FILTER, METHODS, Method, Size, Sweep
 from pcnet.paper._original import ORIGINAL, OriginalEvaluation
 from pcnet.paper._presets import USUAL
 from pcnet.paper._progress import Tell
@@ -30,38 +26,28 @@ from pcnet.paper._sweep import Record, TableSweep
 from pcnet.paper._tables import cells_sheet, overview_sheet, table_report, winners_sheet
 
 __all__ = [
-    "FILTER",
-    "METHODS",
     "ORIGINAL",
     "USUAL",
     "Cell",
-    "Exponent",
     "Figure",
-    "Method",
     "OriginalEvaluation",
     "Published",
     "Record",
     "Sheet",
-    "Size",
     "Statistics",
-    "Sweep",
     "TableSweep",
     "Tell",
     "cells_of",
     "cells_sheet",
-    "complexity_sheet",
     "datasets_sheet",
     "figure2_sheet",
-    "fit_exponent",
     "overview_sheet",
-    "plot_complexity",
     "plot_differences",
     "plot_figure2",
     "published",
     "published_complexity",
     "published_names",
     "published_statistics",
-    "run_complexity",
     "run_datasets",
     "run_figure2",
     "statistics",

@@ -11,13 +11,13 @@ import numpy as np
 import torch
 
 from pcnet._checks import FloatArray, whole_number
-from pcnet.bench import torch_threads
 from pcnet.errors import PcnetError
 from pcnet.paper._learning import POINTS, WAYS, P, T, learn
 from pcnet.paper._progress import Tell, silent
 from pcnet.paper._sheet import Sheet
 from pcnet.paper._spectrum import WEIGHTS, Spectrum
 from pcnet.polynomial import comb, fit_response, identifiability, low_band_pass, pc_response
+from pcnet.propagate import one_core
 
 Target = Callable[[Any], FloatArray]
 TARGETS: dict[str, Target] = {"comb": comb, "low-band-pass": low_band_pass}
@@ -58,7 +58,7 @@ def run_figure2(
     seeds, steps = whole_number("seeds", seeds, least=1), whole_number("steps", steps, least=1)
     side, signals = whole_number("side", side, least=2), whole_number("signals", signals, least=1)
     # Matrices of this size are too small for several threads.
-    with torch_threads(1):
+    with one_core():
         spectrum = Spectrum.of_grid(side)
         learned = _learned(orders, spectrum, seeds, signals, steps, tell)
     return {

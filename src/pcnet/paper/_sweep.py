@@ -14,12 +14,12 @@ from typing import Any
 import torch
 
 from pcnet._files import read_json, write_json
+from pcnet._progress import OneStage, Progress
 from pcnet.data import dataset_named, load_dataset
 from pcnet.errors import PcnetError, PcnetWarning
 from pcnet.experiment import Experiment, run_experiment
 from pcnet.graph import Graph
 from pcnet.paper._cells import Cell, fingerprint
-from pcnet.training import Reporter
 
 Record = dict[str, Any]
 
@@ -59,7 +59,7 @@ class TableSweep:
             say(f"{path} is damaged and its cell is computed again.")
         return None
 
-    def compute(self, cell: Cell, reporter: Reporter | None = None) -> Record:
+    def compute(self, cell: Cell, progress: Progress | None = None) -> Record:
         """Train and score a cell, and keep it."""
         experiment = self.experiment(cell)
         if experiment is None:
@@ -68,7 +68,8 @@ class TableSweep:
             # What is odd about data and settings is noted in the record.
             warnings.simplefilter("ignore", PcnetWarning)
             graph = _dataset(cell.dataset, self.data)
-            how: dict[str, Any] = {"threads": self.threads, "device": self.device, "reporter": reporter}
+            part = None if progress is None else OneStage(progress, "training")
+            how: dict[str, Any] = {"threads": self.threads, "device": self.device, "progress": part}
             result = run_experiment(
                 graph, experiment, **how, tested=None if cell.original is None else cell.original.epoch
             )
@@ -91,17 +92,17 @@ class TableSweep:
         write_json(self.path(cell), record)
         return record
 
-    def attempt(self, cell: Cell, reporter: Reporter | None = None) -> Record | str:
+    def attempt(self, cell: Cell, progress: Progress | None = None) -> Record | str:
         """The record of a cell, or why there is none: one that fails does not cost the others."""
         try:
-            return self.compute(cell, reporter)
+            return self.compute(cell, progress)
         except PcnetError as error:
             return f"failed: {error}"
         except (MemoryError, torch.cuda.OutOfMemoryError):
             return "failed: out of memory"
 
     def each(
-        self, cells: Sequence[Cell], processes: int, reporter: Reporter | None
+        self, cells: Sequence[Cell], processes: int, progress: Progress | None
     ) -> Iterator[tuple[Cell, Record | str]]:
         """The attempts at cells as they end; in several processes, each on a core of its own."""
         # Cells of one dataset in a row share its operators. The largest comes first: none is left over at the end, and
@@ -109,7 +110,7 @@ class TableSweep:
         ordered = sorted(cells, key=lambda cell: (-dataset_named(cell.dataset).facts.nodes, cell.dataset))
         if processes <= 1 or len(cells) <= 1:
             for cell in ordered:
-                yield cell, self.attempt(cell, reporter)
+                yield cell, self.attempt(cell, progress)
             return
         context = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(min(processes, len(cells)), mp_context=context) as pool:
@@ -118,8 +119,8 @@ class TableSweep:
             try:
                 for future in as_completed(futures):
                     yield futures[future], future.result()
-                    if reporter is not None:
-                        reporter.advance(self.epochs([futures[future]]))
+                    if progress is not None:
+                        progress.advance(self.epochs([futures[future]]))
             except BaseException:
                 # What is under way would be waited for, and nobody wants it any more.
                 for process in list((pool._processes or {}).values()):

@@ -12,8 +12,9 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
+from pcnet._progress import Progress
 from pcnet.errors import PcnetError
-from pcnet.graph import CSR, Graph, Operator, Preparing, SelfLoops
+from pcnet.graph import CSR, Graph, Operator, SelfLoops
 from pcnet.nn._edges import row_means
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, over_nodes, uniform_by_inputs
 from pcnet.nn.models._methods import method
@@ -68,7 +69,7 @@ class GloGNNSettings(LayeredNetSettings):
                 f"alpha = {self.alpha} and beta = {self.beta} must not be negative, and one of them above 0."
             )
 
-    def for_graph(self, graph: Graph, tell: Preparing | None = None) -> GloGNNSettings:
+    def for_graph(self, graph: Graph, progress: Progress | None = None) -> GloGNNSettings:
         return self if self.delta == 1 else replace(self, nodes=graph.num_nodes)
 
     def node_floats(self, classes: int) -> int:

@@ -11,8 +11,9 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
+from pcnet._progress import Progress
 from pcnet.errors import PcnetError
-from pcnet.graph import CSR, Graph, Operator, Preparing, SelfLoops
+from pcnet.graph import CSR, Graph, Operator, SelfLoops
 from pcnet.nn.models._layered_net import (
     LayeredNet,
     LayeredNetSettings,
@@ -50,7 +51,7 @@ class LINKXSettings(LayeredNetSettings):
     unit_peaks: bool = False
     nodes: int = 0
 
-    def for_graph(self, graph: Graph, tell: Preparing | None = None) -> LINKXSettings:
+    def for_graph(self, graph: Graph, progress: Progress | None = None) -> LINKXSettings:
         return self if self.nodes == graph.num_nodes else replace(self, nodes=graph.num_nodes)
 
     def node_floats(self, classes: int) -> int:

@@ -14,8 +14,9 @@ import torch
 from torch import Tensor, nn
 
 from pcnet._checks import finite_number, positive_number, whole_number
+from pcnet._progress import Progress
 from pcnet.errors import PcnetError, close_match
-from pcnet.graph import CSR, Graph, Operator, Preparing, cached_operator
+from pcnet.graph import CSR, Graph, Operator, cached_operator
 from pcnet.nn._dropout import DeviceDraws, Draws, check_rate
 from pcnet.nn._graph_module import GraphModule
 
@@ -164,10 +165,10 @@ class ModelSettings(ABC):
     def widest(self, classes: int) -> int:
         """Columns of the widest block that a run propagates or multiplies."""
 
-    def for_graph(self, graph: Graph, tell: Preparing | None = None) -> ModelSettings:
+    def for_graph(self, graph: Graph, progress: Progress | None = None) -> ModelSettings:
         """These settings for a graph, where a model's weights depend on more of it than features and classes.
 
-        `tell` is told how much of how much is done, where that takes long.
+        Where looking at the graph takes long, that is a stage of `progress`.
         """
         return self
 

@@ -14,12 +14,12 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn.functional import leaky_relu
 
+from pcnet._progress import Progress
 from pcnet.errors import PcnetError
 from pcnet.graph import (
     CSR,
     Graph,
     Operator,
-    Preparing,
     SelfLoops,
     StructuralEdges,
     StructuralPairs,
@@ -59,9 +59,9 @@ class WRGATSettings(LayeredNetSettings):
     relations: int = 0
     links: int = 0
 
-    def for_graph(self, graph: Graph, tell: Preparing | None = None) -> WRGATSettings:
+    def for_graph(self, graph: Graph, progress: Progress | None = None) -> WRGATSettings:
         operator = self.operator(graph)
-        _pairs(operator, tell)
+        _pairs(operator, progress)
         found = _relations(operator, self.rings, self.edges, self.edge_weight)
         links = -(-found.pattern.nnz // graph.num_nodes)
         return replace(self, relations=found.count, links=links)
@@ -198,10 +198,10 @@ class Relations:
 _known: WeakKeyDictionary[Operator, StructuralPairs] = WeakKeyDictionary()
 
 
-def _pairs(operator: Operator, tell: Preparing | None = None) -> StructuralPairs:
+def _pairs(operator: Operator, progress: Progress | None = None) -> StructuralPairs:
     """Nodes of a graph that are alike, found once for an operator."""
     if operator not in _known:
-        _known[operator] = structural_pairs(operator.matrix.to_scipy(), tell)
+        _known[operator] = structural_pairs(operator.matrix.to_scipy(), progress)
     return _known[operator]
 
 
