@@ -18,7 +18,17 @@ FORMAT = 1
 
 
 def save_model(model: Model, settings: ModelSettings, path: str | Path) -> None:
-    """Write `path`.safetensors and `path`.json; the model can be loaded for any graph with the same features."""
+    """Write `path`.safetensors and `path`.json; the model can be loaded for any graph with the same features.
+
+    `settings` are those that the model was made from. Raises a PcnetError where nothing can be written.
+
+    >>> import tempfile, pcnet
+    >>> settings = pcnet.PCNetSettings(hidden=8)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_model(settings.build(5, 2, seed=0), settings, f"{folder}/model")
+    ...     load_model(f"{folder}/model")[1] == settings
+    True
+    """
     path = Path(path)
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in model.state_dict().items()}
     description = {
@@ -38,7 +48,14 @@ def save_model(model: Model, settings: ModelSettings, path: str | Path) -> None:
 
 
 def load_model(path: str | Path) -> tuple[Model, ModelSettings]:
-    """Read what `save_model` wrote; the model comes in evaluation mode."""
+    """The model that `save_model` wrote to `path`, in evaluation mode, and its settings.
+
+    Raises a PcnetError where files are missing or damaged, and for a method from outside that is not registered.
+
+    >>> load_model("nowhere/model")
+    Traceback (most recent call last):
+    pcnet.errors.PcnetError: There is no file nowhere/model.json.
+    """
     path = Path(path)
     description = read_json(path.with_name(path.name + ".json"))
     weights = path.with_name(path.name + ".safetensors")

@@ -58,7 +58,7 @@ class PCNet(FilterNet[PCNetSettings]):
 
     >>> import torch
     >>> model = PCNet(3, 8, 2, K=4, t=0.5)
-    >>> model(torch.ones(4, 3), torch.tensor([[0, 1, 2], [1, 2, 3]])).shape
+    >>> model(torch.ones(4, 3), torch.tensor([[0, 1], [1, 0]])).shape
     torch.Size([4, 2])
     """
 
