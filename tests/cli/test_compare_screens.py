@@ -14,10 +14,11 @@ from rich.console import Console
 from small_comparisons import LONG, SMALL, corrected_interval
 
 from pcnet import csbm
-from pcnet.cli._compare_report import show
+from pcnet.cli._compare_report import results
 from pcnet.cli._contest import Contest, Trained
 from pcnet.compare import summarise
 from pcnet.experiment import Basis, Experiment, splits_of
+from pcnet.show import print_comparison
 
 pytestmark = pytest.mark.filterwarnings("ignore::pcnet.PcnetWarning")
 MADE = {"date": "2025-03-01", "machine": "a machine"}
@@ -44,7 +45,7 @@ TITLES = ("pcnet", "pcnet-half-lin", "glognn++")
 @pytest.mark.parametrize("width", [80, 120])
 def test_on_screens(contest, width):
     console = Console(file=io.StringIO(), width=width)
-    show(console, contest)
+    print_comparison(console, results(contest, "accuracy", [], "cpu"))
     text = console.file.getvalue()
     assert "…" not in text
     assert max(map(len, text.splitlines())) <= width

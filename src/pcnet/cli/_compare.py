@@ -17,7 +17,7 @@ from pcnet._files import check_target
 from pcnet._machine import chosen_device, device_note
 from pcnet.cli._compare_folder import CompareFolder
 from pcnet.cli._compare_progress import CompareProgress
-from pcnet.cli._compare_report import Step, results, show, write_results
+from pcnet.cli._compare_report import Step, results
 from pcnet.cli._contest import Contest, Trained, listed
 from pcnet.cli._graph_argument import GraphArgument, ReadOption, graph_at, names_dataset
 from pcnet.cli._metric import metric_words
@@ -47,6 +47,7 @@ from pcnet.experiment import (
     table_experiment,
 )
 from pcnet.graph import Graph
+from pcnet.show import print_comparison, write_comparison
 
 NO_MEMORY = "there is not enough memory for it"
 
@@ -138,7 +139,6 @@ def compare(
         reasons = list(dict.fromkeys(left_out.values()))
         raise PcnetError(reasons[0] if len(reasons) == 1 else f"No method could be trained. {' '.join(reasons)}")
     contest = Contest(loaded, splits, trained, left_out)
-    show(console, contest)
     options = {
         "--preset": [preset] if preset else [],
         "--protocol": [protocol] if protocol else [],
@@ -148,7 +148,8 @@ def compare(
         "--data": [str(data)] if data else [],
     }
     value = results(contest, words, _next_steps(contest.order[0], graph, options), device)
-    write_results(folder.path, contest, value)
+    print_comparison(console, value)
+    write_comparison(folder.path, value, contest.ranks)
     for step in value["next"]:
         console.print(f"{step['what']}\n  {step['command']}", highlight=False, markup=False, soft_wrap=True)
     console.print(f"Everything is in {folder.path}; look at compare.html", highlight=False, markup=False)

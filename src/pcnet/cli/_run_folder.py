@@ -12,8 +12,7 @@ from pcnet.cli._next_steps import next_steps
 from pcnet.errors import PcnetError
 from pcnet.experiment import Experiment, Result
 from pcnet.graph import Graph
-from pcnet.nn import filters_of
-from pcnet.show import plot_response, write_report
+from pcnet.show import write_report
 from pcnet.training import clear_checkpoint
 
 
@@ -95,10 +94,6 @@ class RunFolder:
         )
         runs, outcomes = zip(*result.predictor, strict=True)
         Ensemble.of(graph, runs, outcomes, experiment.metric).save(self.path)
-        convs = filters_of(outcome.model for outcome in result.outcomes)
-        if convs:
-            title = f"{experiment.title} on {experiment.dataset} ({experiment.preset}), {len(convs)} runs"
-            plot_response(convs, experiment.model.operator(graph), self.path / "response.png", title=title)
         write_report(
             self.path / "report.html",
             graph,

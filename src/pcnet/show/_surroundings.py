@@ -67,21 +67,9 @@ class Surroundings:
         )
 
 
-@dataclass(frozen=True)
-class Measure:
-    """A measure of homophily, its value where it is defined, and what it says."""
-
-    name: str
-    value: float | None
-    meaning: str
-
-
-def homophily_measures(around: Surroundings) -> list[Measure]:
-    """All five measures of the graph, without self loops."""
-    return [
-        Measure(name.replace("class_", "class-").replace("_", " "), getattr(around.homophily, name), meaning)
-        for name, meaning in MEANINGS.items()
-    ]
+def measure_name(name: str) -> str:
+    """The name of a measure of homophily as people write it."""
+    return name.replace("class_", "class-").replace("_", " ")
 
 
 @dataclass(frozen=True)
