@@ -10,12 +10,12 @@ from rich.console import Console
 from pcnet._files import check_target
 from pcnet._machine import chosen_device
 from pcnet.cli._graph_argument import GraphArgument, ReadOption, graph_at
-from pcnet.cli._inspect_page import print_page
 from pcnet.cli._options import DataOption, DeviceOption, JsonOption, MetricOption, ThreadsOption, emit_json
 from pcnet.cli._progress import ShareBar
 from pcnet.compare import metric_named
 from pcnet.errors import PcnetError
 from pcnet.inspect import inspect_graph
+from pcnet.show import print_inspection
 
 
 def inspect(
@@ -66,5 +66,5 @@ def inspect(
         )
     if json_file != "-":
         named = [] if graph is None else [graph]
-        print_page(Console(), found, [*named, *(word for wish in read or () for word in ("--read", wish))])
+        print_inspection(Console(), found, [*named, *(word for wish in read or () for word in ("--read", wish))])
     emit_json(json_file, found.as_dict())

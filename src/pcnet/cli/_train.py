@@ -25,11 +25,11 @@ from pcnet.cli._options import (
 )
 from pcnet.cli._progress import training_bar
 from pcnet.cli._run_folder import RunFolder
-from pcnet.cli._train_report import headline, show_scores
 from pcnet.cli._versions import provenance
 from pcnet.errors import PcnetError
 from pcnet.experiment import DEFAULT_METHOD, MEMBERS, Result, named_experiment, run_experiment
 from pcnet.graph import require_labels
+from pcnet.show import print_scores, train_headline
 
 
 def train(
@@ -99,7 +99,7 @@ def train(
     console = Console(stderr=json_file == "-")
     folder = RunFolder.open(out, experiment, resume)
     members = MEMBERS if (predictor if predictor is not None else not experiment.of_a_table) else 0
-    console.print(headline(graph, experiment, device), highlight=False, markup=False, style="bold")
+    console.print(train_headline(graph, experiment, device), highlight=False, markup=False, style="bold")
     if experiment.metric != "accuracy" and metric is None:
         words = metric_words(graph, experiment.scored_by, metric)
         console.print(f"Scored by {words}; --metric accuracy changes that.", highlight=False, markup=False)
@@ -123,7 +123,7 @@ def train(
         raise
     summary = summary_of(result, device)
     folder.write(graph, result, summary, graph_name or graph.name, read or [])
-    show_scores(console, result)
+    print_scores(console, result)
     for note in (*graph.notes, *result.notes):
         console.print(f"note: {note}", style="dim", highlight=False, markup=False)
     console.print(f"{result.seconds:.1f} s; everything is in {folder.path}", highlight=False, markup=False)

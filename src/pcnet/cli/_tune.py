@@ -26,8 +26,6 @@ from pcnet.cli._options import (
     ThreadsOption,
     emit_json,
 )
-from pcnet.cli._tune_report import SearchBar, headline, show
-from pcnet.cli._tuned_tables import rich_table, write_tables
 from pcnet.cli._versions import command_line, provenance
 from pcnet.data import load_dataset
 from pcnet.errors import PcnetError
@@ -43,6 +41,7 @@ from pcnet.experiment import (
     table_experiment,
 )
 from pcnet.graph import Graph
+from pcnet.show import SearchBar, print_tuned, tune_headline, tuned_table, write_tuned_tables
 from pcnet.tune import Settings, Space, Tuned, Tuning, published_space, read_space
 from pcnet.tune import tune as run_search
 
@@ -145,13 +144,14 @@ def tune(
         words = f"{metric_words(graph, experiment.scored_by, metric)}{device_note(device)}"
         said = {**provenance(device), "device": device}
         try:
-            console.print(headline(graph, tuning, words), highlight=False)
+            console.print(tune_headline(graph, tuning, words), highlight=False, markup=False, style="bold")
             with SearchBar(tuning) as bar:
                 tuned = run_search(graph, tuning, folder, threads=threads, device=device, watcher=bar, provenance=said)
         except KeyboardInterrupt:
             raise Interrupted(f"Interrupted; the same command continues the search in {folder}.") from None
         where = [word for key in read or [] for word in ("--read", key)] + (["--data", str(data)] if data else [])
-        show(console, tuned, shlex.join(["pcnet", "train", dataset, "--preset", str(folder / "best.json"), *where]))
+        train = ["pcnet", "train", dataset, "--preset", str(folder / "best.json"), *where]
+        print_tuned(console, tuned, shlex.join(train))
         for note in (*graph.notes, *tuned.best["notes"]):
             console.print(f"note: {note}", style="dim", highlight=False)
         return tuned
@@ -183,8 +183,8 @@ def tune(
         console.print(f"The chosen settings are in {write_chosen(out, method, bests)}.", highlight=False)
         emit_json(json_file, {"cells": bests})
         return
-    rows = write_tables(out, bests, command_line())
-    console.print(rich_table(rows))
+    rows = write_tuned_tables(out, bests, command_line())
+    console.print(tuned_table(rows).rich())
     emit_json(json_file, {"cells": rows})
 
 

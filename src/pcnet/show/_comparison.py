@@ -135,7 +135,7 @@ def _markdown(compared: Mapping[str, Any]) -> str:
         "",
         "![Scores and their intervals](scores.png)",
         "",
-        replace(methods_table(compared), notes=notes).markdown() + provenance_list(compared),
+        replace(methods_table(compared), notes=notes).markdown() + provenance_list([compared], compared["command"]),
         "![Average ranks, and bars over methods that cannot be told apart](critical-difference.png)",
     ]
     return "\n".join(lines) + "\n"

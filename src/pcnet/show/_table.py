@@ -44,12 +44,13 @@ class Table:
     """Rows of text under named columns, below a title and above sentences that explain them.
 
     Args:
-        columns: their names; a table whose names are all empty has no heading.
+        columns: their names.
         rows: texts, or `Cell`s where they look different; a short row is filled up.
         title: stands above the table.
         notes: sentences below it.
         words: columns of words, which stand on the left; the first column is one, the others hold numbers.
         wrap: whether cells of any column may take several lines of a narrow terminal, not only those of words.
+        headed: whether the names of the columns are shown.
 
     >>> print(Table(("method", "score"), [["PCNet", "82.1"], ["a|b", "80.0"]], notes=("in percent",)).markdown())
     | method | score |
@@ -67,10 +68,11 @@ class Table:
     notes: Sequence[str] = ()
     words: Collection[str] = ()
     wrap: bool = False
+    headed: bool = True
 
     def rich(self) -> RenderableType:
         """For a terminal."""
-        if any(self.columns):
+        if self.headed:
             table = RichTable(box=SIMPLE, padding=(0, 1, 0, 0), show_edge=False)
         else:
             table = RichTable.grid(padding=(0, 2, 0, 0))

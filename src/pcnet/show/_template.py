@@ -76,15 +76,17 @@ def splits_table(
     return Table(("seed", "train", "validation", "test", *more, "hash"), rows, words=("best", "hash"))
 
 
-def provenance_list(report: Mapping[str, Any]) -> str:
-    """The end of a Markdown file: the command that makes its numbers again, when, where and with which versions."""
-    versions = ", ".join(f"{name} {number}" for name, number in report["versions"].items())
-    lines = (
-        f"- command: `{report['command']}`",
-        f"- date: {report['date']}; machine: {report['machine']}",
-        f"- versions: {versions}",
-    )
-    return "".join(f"{line}\n" for line in lines)
+def provenance_list(records: Sequence[Mapping[str, Any]], command: str) -> str:
+    """Part of a Markdown file: the command that makes its numbers again, when, where and with what they were made."""
+    places = dict.fromkeys(f"date: {each['date']}; machine: {each['machine']}" for each in records)
+    versions = dict.fromkeys(", ".join(f"{name} {v}" for name, v in each["versions"].items()) for each in records)
+    lines = (f"command: `{command}`", *places, *(f"versions: {each}" for each in versions))
+    return "".join(f"- {line}\n" for line in lines)
+
+
+def capitalised(text: str) -> str:
+    """Accuracy; ROC-AUC stays as it is."""
+    return text[:1].upper() + text[1:]
 
 
 def _resource(name: str) -> str:
