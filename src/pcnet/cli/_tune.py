@@ -145,7 +145,8 @@ def tune(
         said = {**provenance(device), "device": device}
         try:
             console.print(tune_headline(graph, tuning, words), highlight=False, markup=False, style="bold")
-            with SearchBar(tuning) as bar:
+            bar = SearchBar(tuning)
+            with bar:
                 tuned = run_search(graph, tuning, folder, threads=threads, device=device, watcher=bar, provenance=said)
         except KeyboardInterrupt:
             raise Interrupted(f"Interrupted; the same command continues the search in {folder}.") from None

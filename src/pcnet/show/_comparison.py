@@ -96,7 +96,7 @@ def methods_table(compared: Mapping[str, Any], *, ranks: bool = True, seconds: b
         cells += [f"{row['rank']:.2f}", _chance(row["p_holm"])] * ranks + [f"{row['seconds']:.1f}"] * seconds
         rows.append(cells if row["behind"] else strong(cells))
     columns = ("method", "score", "95 % interval", "behind the best", "verdict")
-    return Table((*columns, *("rank", "p") * ranks, *("seconds",) * seconds), rows, words=("verdict",))
+    return Table("", (*columns, *("rank", "p") * ranks, *("seconds",) * seconds), rows, words=("verdict",))
 
 
 def _differences(pairs: Sequence[Mapping[str, Any]], titles: Mapping[str, str], metric: Metric) -> Table:
@@ -110,7 +110,7 @@ def _differences(pairs: Sequence[Mapping[str, Any]], titles: Mapping[str, str], 
             text = with_interval(metric, pair["difference"], pair["interval"])
             row.append(Cell(text, "strong") if pair["interval"] and pair["interval"][0] > 0 else text)
         rows.append(row)
-    return Table(("", *(titles[method] for method in order[:-1])), rows)
+    return Table("", ("", *(titles[method] for method in order[:-1])), rows)
 
 
 def _splits(compared: Mapping[str, Any], metric: Metric) -> Table:

@@ -102,11 +102,11 @@ def command_lines(words: Sequence[str], width: int) -> list[str]:
 
 
 def _facts(facts: Mapping[str, str]) -> RenderableType:
-    return Table(("", "words"), [*facts.items()], words=("words",), headed=False).rich()
+    return Table("", ("", "words"), [*facts.items()], words=("words",), headed=False).rich()
 
 
 def _listed(sentences: Sequence[str]) -> RenderableType:
-    return Table(("", "words"), [["•", each] for each in sentences], words=("words",), headed=False).rich()
+    return Table("", ("", "words"), [["•", each] for each in sentences], words=("words",), headed=False).rich()
 
 
 def _links(links: Links) -> dict[str, str]:
@@ -151,7 +151,7 @@ def _classes(classes: Classes) -> RenderableType:
     if len(ordered) > LISTED:
         rest = sum(count for count, _ in ordered[LISTED:])
         rows.append([f"{len(ordered) - LISTED} more", f"{rest:,}", f"{100 * rest / classes.labelled:.1f} %"])
-    return Table(("", "nodes", "share", "bar"), rows, words=("bar",), headed=False).rich()
+    return Table("", ("", "nodes", "share", "bar"), rows, words=("bar",), headed=False).rich()
 
 
 def _homophily(homophily: Homophily) -> Table:
@@ -162,7 +162,7 @@ def _homophily(homophily: Homophily) -> Table:
             rows.append([measure_name(name), "–", "", Cell(homophily.undefined[name], "soft")])
         else:
             rows.append([measure_name(name), f"{value:.3f}", bar(value, WIDTH // 2), Cell(meaning, "soft")])
-    return Table(("", "value", "bar", "meaning"), rows, words=("bar", "meaning"), headed=False)
+    return Table("", ("", "value", "bar", "meaning"), rows, words=("bar", "meaning"), headed=False)
 
 
 def _frequencies(frequencies: Frequencies) -> Table:
@@ -178,7 +178,7 @@ def _frequencies(frequencies: Frequencies) -> Table:
         ratio = frequencies.label_mean / frequencies.mean if frequencies.mean > 0 else 1.0
         verdict = "smoother than chance" if ratio < 0.9 else "rougher than chance" if ratio > 1.1 else "as by chance"
         rows.append(row("classes", frequencies.labels, f"mean {frequencies.label_mean:.2f}: {verdict}"))
-    return Table(("", "density", "words"), rows, words=("density", "words"), headed=False)
+    return Table("", ("", "density", "words"), rows, words=("density", "words"), headed=False)
 
 
 def _probe(probe: Probe, width: int) -> RenderableType:
@@ -194,7 +194,7 @@ def _probe(probe: Probe, width: int) -> RenderableType:
     if probe.guess is not None:
         rows.append(soft(["a guess", *_tried(probe, probe.guess)]))
     columns = ["looks at", "method", "mean", "95 % interval", *([""] if width >= ROOM_FOR_BARS else [])]
-    table = Table(columns, [row[: len(columns)] for row in rows], words=("method", ""))
+    table = Table("", columns, [row[: len(columns)] for row in rows], words=("method", ""))
     return Group(table.rich(), *(Text(remark, style="dim") for remark in _remarks(probe)))
 
 

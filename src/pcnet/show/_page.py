@@ -153,7 +153,7 @@ def _scores_table(scores: Sequence[Scored]) -> Table:
         row = [each.metric.title, written(each.metric, each.value), interval, written(each.metric, each.guess)]
         rows.append([*(strong(row) if each is scores[0] else row), Cell(each.meaning, "soft")])
     columns = ("metric", "score", "95\u00a0% interval", "a guess", "what it is")
-    return Table(columns, rows, words=("what it is",))
+    return Table("", columns, rows, words=("what it is",))
 
 
 def _splits(result: Result) -> Table:
@@ -171,9 +171,8 @@ def _class_table(classes: Sequence[ClassScore], counted_once: bool) -> Table:
         for name, each in zip(names, classes, strict=True)
     ]
     how = "each counted once" if counted_once else "added up over the runs"
-    return Table(
-        ("class", "precision", "recall", "F1", "nodes"), rows, title=f"In percent; “nodes” are test nodes, {how}."
-    )
+    title = f"In percent; “nodes” are test nodes, {how}."
+    return Table(title, ("class", "precision", "recall", "F1", "nodes"), rows)
 
 
 def _mistakes_table(found: Iterable[Mistake]) -> Table:
@@ -190,7 +189,7 @@ def _mistakes_table(found: Iterable[Mistake]) -> Table:
         for each in found
     ]
     columns = ("node", "is", "was called", "probability", "wrong in", "neighbours", "of classes")
-    return Table(columns, rows, words=("is", "was called", "of classes"))
+    return Table("", columns, rows, words=("is", "was called", "of classes"))
 
 
 def _spoken(name: str) -> str:
@@ -249,12 +248,8 @@ def _measures(around: Surroundings) -> Table:
         [measure_name(name), figure(getattr(around.homophily, name), 3), Cell(meaning, "soft")]
         for name, meaning in MEANINGS.items()
     ]
-    return Table(
-        ("measure", "value", "what it is"),
-        rows,
-        title="Homophily: how much links agree with classes. Edges count once, in either direction; self loops do not.",
-        words=("what it is",),
-    )
+    title = "Homophily: how much links agree with classes. Edges count once, in either direction; self loops do not."
+    return Table(title, ("measure", "value", "what it is"), rows, words=("what it is",))
 
 
 def _training(result: Result) -> dict[str, Any]:

@@ -44,15 +44,15 @@ class Table:
     """Rows of text under named columns, below a title and above sentences that explain them.
 
     Args:
+        title: stands above the table, unless it is empty.
         columns: their names.
         rows: texts, or `Cell`s where they look different; a short row is filled up.
-        title: stands above the table.
         notes: sentences below it.
         words: columns of words, which stand on the left; the first column is one, the others hold numbers.
         wrap: whether cells of any column may take several lines of a narrow terminal, not only those of words.
         headed: whether the names of the columns are shown.
 
-    >>> print(Table(("method", "score"), [["PCNet", "82.1"], ["a|b", "80.0"]], notes=("in percent",)).markdown())
+    >>> print(Table("", ("method", "score"), [["PCNet", "82.1"], ["a|b", "80.0"]], ["in percent"]).markdown())
     | method | score |
     |---|--:|
     | PCNet | 82.1 |
@@ -62,9 +62,9 @@ class Table:
     <BLANKLINE>
     """
 
+    title: str
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
-    title: str = ""
     notes: Sequence[str] = ()
     words: Collection[str] = ()
     wrap: bool = False

@@ -73,7 +73,7 @@ def splits_table(
         [str(seed), *(f"{part:,}" for part in own), *others, name]
         for seed, own, name, *others in zip(seeds, sizes, hashes, *more.values(), strict=True)
     ]
-    return Table(("seed", "train", "validation", "test", *more, "hash"), rows, words=("best", "hash"))
+    return Table("", ("seed", "train", "validation", "test", *more, "hash"), rows, words=("best", "hash"))
 
 
 def provenance_list(records: Sequence[Mapping[str, Any]], command: str) -> str:

@@ -38,7 +38,7 @@ def print_scores(console: Console, result: Result) -> None:
     estimate = result.headline
     what = f"the {estimate.unlabelled:,} nodes without a label" if estimate.unlabelled else "nodes like these"
     rows = [[METRICS[name].title, *_figures(METRICS[name], result.test[name])[:2]] for name in shown]
-    table = Table(("", "score", "95 % interval"), [strong(rows[0]), *rows[1:]], f"To be expected on {what}")
+    table = Table(f"To be expected on {what}", ("", "score", "95 % interval"), [strong(rows[0]), *rows[1:]])
     console.print("", table.rich(), "", sep="\n")
     metric, runs = result.experiment.scored_by, len(result.outcomes)
     spread = f" ± {metric.text(estimate.std)} (std)" if runs > 1 else ""
@@ -71,7 +71,7 @@ def _of_runs(result: Result, shown: list[str]) -> Table:
     rows += [[f"test {METRICS[name].title}", *_figures(METRICS[name], result.test[name])] for name in shown[1:]]
     title = f"{capitalised(metric.title)}{' in percent' if metric.percent else ''}"
     note = "interval: 95 % bootstrap of the mean; ±: its larger half; std: between runs"
-    return Table(("", "mean", "interval", "±", "std"), rows, title, notes=(note,))
+    return Table(title, ("", "mean", "interval", "±", "std"), rows, (note,))
 
 
 def _shown(result: Result) -> list[str]:

@@ -90,7 +90,7 @@ def _trials(tuned: Tuned, wide: bool) -> Table:
         ]
         for standing in ranking[:TOP]
     ]
-    return Table(("trial", metric.title, *losses, *names), rows, f"{title}, by mean validation {metric.title}:")
+    return Table(f"{title}, by mean validation {metric.title}:", ("trial", metric.title, *losses, *names), rows)
 
 
 def _values(tuned: Tuned, trial: int) -> Mapping[str, Any]:
@@ -132,7 +132,7 @@ def _scores(best: Mapping[str, Any]) -> Table:
     intervals = "of test scores by their nodes, else" if "nodes" in best["test"] else "of the mean"
     note = f"95 % intervals: {intervals} by bootstrap over splits; std: between splits"
     title = f"{capitalised(metric.title)}{' in percent' if metric.percent else ', lower is better'}"
-    return Table(("", "mean", "interval", "std"), rows, title, notes=(note,))
+    return Table(title, ("", "mean", "interval", "std"), rows, (note,))
 
 
 def _leak(best: Mapping[str, Any]) -> list[str]:
@@ -163,7 +163,7 @@ def tuned_table(rows: Sequence[Mapping[str, Any]]) -> Table:
         cells.append(
             [row["table"], row["dataset"], f"{row['search']['trials']:,}", *texts, f"{row['search']['seconds']:.0f}"]
         )
-    return Table(COLUMNS, cells, words=("dataset",), wrap=True)
+    return Table("", COLUMNS, cells, words=("dataset",), wrap=True)
 
 
 def write_tuned_tables(out: Path, bests: Sequence[Mapping[str, Any]], command: str) -> list[dict[str, Any]]:
