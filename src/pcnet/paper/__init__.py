@@ -5,18 +5,15 @@ picture. Who runs them adds the command, the date, the machine and the versions.
 """
 
 from pcnet.paper._cells import Cell, cells_of, known_tables
-from pcnet.paper._complexity import complexity_sheet, run_complexity
+from pcnet.paper._complexity import complexity_table, run_complexity
 from pcnet.paper._complexity_plot import plot_complexity
-from pcnet.paper._datasets import datasets_sheet, run_datasets, statistics
+from pcnet.paper._datasets import datasets_table, run_datasets, statistics
 from pcnet.paper._differences_plot import plot_differences
 from pcnet.paper._exponents import Exponent, fit_exponent
-from pcnet.paper._figure2 import figure2_sheet, run_figure2
-from pcnet.paper._figure2_plot import plot_figure2
+from pcnet.paper._figure2 import figure2_table, plot_figure2, run_figure2
 from pcnet.paper._methods import FILTER, METHODS, Method, Size, Sweep
-from pcnet.paper._progress import Tell
-from pcnet.paper._sheet import Sheet
 from pcnet.paper._sweep import Record, TableSweep
-from pcnet.paper._tables import cells_sheet, overview_sheet, table_report, winners_sheet
+from pcnet.paper._tables import cells_table, overview_table, table_report, winners_table
 
 __all__ = [
     "FILTER",
@@ -25,19 +22,17 @@ __all__ = [
     "Exponent",
     "Method",
     "Record",
-    "Sheet",
     "Size",
     "Sweep",
     "TableSweep",
-    "Tell",
     "cells_of",
-    "cells_sheet",
-    "complexity_sheet",
-    "datasets_sheet",
-    "figure2_sheet",
+    "cells_table",
+    "complexity_table",
+    "datasets_table",
+    "figure2_table",
     "fit_exponent",
     "known_tables",
-    "overview_sheet",
+    "overview_table",
     "plot_complexity",
     "plot_differences",
     "plot_figure2",
@@ -46,5 +41,5 @@ __all__ = [
     "run_figure2",
     "statistics",
     "table_report",
-    "winners_sheet",
+    "winners_table",
 ]

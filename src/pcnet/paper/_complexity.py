@@ -12,14 +12,14 @@ import torch
 from torch import nn
 
 from pcnet._checks import positive_number, whole_number
+from pcnet._progress import Progress, Silent
 from pcnet.bench import TOLERATED, Others, Sample, Spread, per_call, random_graph, take_turns
 from pcnet.errors import PcnetWarning
 from pcnet.experiment import published_complexity
 from pcnet.graph import Operator, SelfLoops
 from pcnet.paper._exponents import Exponent, fit_exponent
 from pcnet.paper._methods import METHODS, Method, Size, Sweep
-from pcnet.paper._progress import Tell, silent
-from pcnet.paper._sheet import Sheet
+from pcnet.show import Table
 
 #: What a sweep does not vary.
 BASE = Size()
@@ -32,7 +32,7 @@ def run_complexity(
     rounds: int = 7,
     seconds: float = 0.03,
     threads: int = 1,
-    tell: Tell = silent,
+    progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Time a forward and a backward of each method at the sizes of its sweeps, and fit the exponents.
 
@@ -42,7 +42,7 @@ def run_complexity(
         rounds: the sizes of a sweep take turns in so many rounds.
         seconds: of one measurement; shorter calls are repeated for so long.
         threads: inside a kernel.
-        tell: is told what is measured now, and which share is done.
+        progress: is told how far it is.
     """
     rounds, threads = whole_number("rounds", rounds, least=1), whole_number("threads", threads, least=1)
     seconds = positive_number("seconds", seconds)
@@ -51,9 +51,11 @@ def run_complexity(
     with warnings.catch_warnings():
         # Time does not depend on whether θ is identifiable.
         warnings.simplefilter("ignore", PcnetWarning)
-        for done, (method, sweep) in enumerate(plan):
-            tell(f"{method.name}, {sweep.letter}", done / len(plan))
+        progress = progress or Silent()
+        progress.stage("timing methods", len(plan))
+        for method, sweep in plan:
             rows.append(_measure(method, sweep, base, rounds, seconds, threads))
+            progress.advance()
     return {
         "what": "Milliseconds of a forward and a backward against the sizes in the paper's formulas",
         "rule": (
@@ -123,7 +125,7 @@ def exponent_of(row: dict[str, Any]) -> Exponent:
     return Exponent(row["exponent"]["value"], (low, high))
 
 
-def complexity_sheet(report: dict[str, Any]) -> Sheet:
+def complexity_table(report: dict[str, Any]) -> Table:
     """A row for each method and letter."""
     rows = []
     for row in report["rows"]:
@@ -149,4 +151,4 @@ def complexity_sheet(report: dict[str, Any]) -> Sheet:
     if busy is not None and busy > TOLERATED:
         notes = (*notes, f"Other processes kept {busy} cores busy meanwhile; repeat this.")
     columns = ("method", "size", "from – to", "ms", "exponent", "expected", "where")
-    return Sheet("Computational complexity, measured", columns, rows, notes)
+    return Table("Computational complexity, measured", columns, rows, notes)

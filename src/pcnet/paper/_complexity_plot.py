@@ -6,19 +6,20 @@ from pathlib import Path
 from typing import Any
 
 from pcnet.paper._complexity import exponent_of
-from pcnet.paper._drawing import COLOURS, GREY, MARKERS, panels, save
+from pcnet.show import COLOURS, MARKERS, SOFT, panels, save_figure, styled
 
 #: Panels beside each other.
 ACROSS = 4
 
 
+@styled
 def plot_complexity(report: dict[str, Any], path: str | Path) -> None:
     """Time against size, a panel for each letter; both axes have the same scale, so that a slope is an exponent."""
     rows, settings, names = report["rows"], report["settings"], list(report["formulas"])
     letters = list(dict.fromkeys(row["letter"] for row in rows))
     across, down = min(len(letters), ACROSS), -(-len(letters) // ACROSS)
     headline = "Time of a forward and a backward against each size; in the legends, the exponents from left to right"
-    figure, grid = panels(headline, down, across, (2.7 * across, 2.9 * down))
+    figure, grid = panels(2.7 * across, 2.9 * down, down, across, title=headline, squeeze=False)
     for axes, letter in zip(grid.flat, letters, strict=False):
         for place, name in enumerate(names):
             _draw(axes, [row for row in rows if (row["method"], row["letter"]) == (name, letter)], place)
@@ -31,8 +32,8 @@ def plot_complexity(report: dict[str, Any], path: str | Path) -> None:
         axes.set_ylabel("ms", fontsize=9)
     fixed = ", ".join(f"{key} = {settings[key]:,}" for key in ("m", "|E|", "N", "K", "C", "F", "d"))
     measured = f"threads: {settings['threads']}; medians and ranges of {settings['rounds']} rounds"
-    figure.supxlabel(f"{fixed} where they do not vary; {measured}", fontsize=7, color=GREY)
-    save(figure, path)
+    figure.supxlabel(f"{fixed} where they do not vary; {measured}", fontsize=7, color=SOFT)
+    save_figure(figure, path)
 
 
 def _draw(axes: Any, rows: list[dict[str, Any]], place: int) -> None:

@@ -7,13 +7,20 @@ from pcnet.show._inspect import print_inspection
 from pcnet.show._learned import Learned, learned
 from pcnet.show._page import Step, write_report
 from pcnet.show._passband import Passband, describe_response
+from pcnet.show._plot import COLOURS, MARKERS, PALE, RULE, SOFT, panels, save_figure, styled
 from pcnet.show._progress import ProgressBar
 from pcnet.show._scores import Score, scores_text
 from pcnet.show._table import Cell, Table
+from pcnet.show._template import provenance_list
 from pcnet.show._train import graph_words, print_scores, train_headline
 from pcnet.show._tune import SearchBar, print_tuned, tune_headline, tuned_table, write_tuned_tables
 
 __all__ = [
+    "COLOURS",
+    "MARKERS",
+    "PALE",
+    "RULE",
+    "SOFT",
     "Cell",
     "Learned",
     "Passband",
@@ -25,6 +32,7 @@ __all__ = [
     "describe_response",
     "graph_words",
     "learned",
+    "panels",
     "plot_critical_difference",
     "plot_response",
     "plot_scores",
@@ -32,8 +40,11 @@ __all__ = [
     "print_inspection",
     "print_scores",
     "print_tuned",
+    "provenance_list",
+    "save_figure",
     "scores_of",
     "scores_text",
+    "styled",
     "train_headline",
     "tune_headline",
     "tuned_table",

@@ -13,7 +13,7 @@ from pcnet.compare import Metric, Reliability
 from pcnet.graph import Operator
 from pcnet.nn import PolynomialConv
 from pcnet.show._learned import Learned, learned
-from pcnet.show._plot import ACCENT, INK, PAGE, SECOND, SOFT, WIDTH, panels, save, styled, tip
+from pcnet.show._plot import ACCENT, INK, PAGE, SECOND, SOFT, WIDTH, panels, save_figure, styled, tip
 from pcnet.show._scores import LONGEST, Score, axis_title, digits, ends, shortened, span
 from pcnet.show._surroundings import Bin
 
@@ -122,7 +122,7 @@ def scores_chart(scores: Sequence[Score], metric: Metric, title: str = "") -> An
 
 def plot_scores(scores: Sequence[Score], metric: Metric, paths: Sequence[str | Path], title: str) -> None:
     """Draw scores and intervals once and write them to every path, in the format of its suffix."""
-    save(scores_chart(scores, metric, title), *paths)
+    save_figure(scores_chart(scores, metric, title), *paths)
 
 
 def plot_response(convs: Sequence[PolynomialConv], operator: Operator, path: str | Path, *, title: str = "") -> None:
@@ -132,7 +132,7 @@ def plot_response(convs: Sequence[PolynomialConv], operator: Operator, path: str
     """
     figure = filter_chart(learned(convs, operator))
     figure.suptitle(title)
-    save(figure, path)
+    save_figure(figure, path)
 
 
 def _count(number: int) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pcnet.compare import LEVEL, CriticalDifference
-from pcnet.show._plot import ACCENT, INK, SOFT, save, styled
+from pcnet.show._plot import ACCENT, INK, SOFT, save_figure, styled
 
 #: Everything is placed in inches from the upper left corner: more methods make a larger figure, not a denser one.
 AXIS, MARGIN, ROW, BAR_ROW, OVERHANG, GAP = 4.6, 0.15, 0.24, 0.15, 0.06, 0.08
@@ -30,7 +30,7 @@ def plot_critical_difference(
     the members: a line that passes a bar without a dot is none. `names` are what to call the methods.
     """
     figure = _figure(compared, {method: (names or {}).get(method, method) for method in compared.ranks}, title)
-    save(figure, *paths)
+    save_figure(figure, *paths)
 
 
 @styled

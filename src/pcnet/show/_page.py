@@ -20,7 +20,7 @@ from pcnet.show._heatmap import FEW, heatmap, numbered
 from pcnet.show._learned import learned_filters
 from pcnet.show._mistakes import SHOWN, Mistake, mistakes, write_mistakes, wrong_nodes
 from pcnet.show._passband import describe_response
-from pcnet.show._plot import inline, save
+from pcnet.show._plot import inline, save_figure
 from pcnet.show._scores import Score
 from pcnet.show._surroundings import MEANINGS, Surroundings, by_degree, by_likeness, measure_name
 from pcnet.show._table import Cell, Table, strong
@@ -217,7 +217,7 @@ def _filter(graph: Graph, result: Result, path: Path) -> dict[str, Any]:
     passband = describe_response(found.lam, found.mean, found.density)
     picture = inline(drawn, f"Learned filter over the eigenvalues of the graph. {passband.sentence}")
     drawn.suptitle(f"{experiment.title} on {experiment.dataset} ({experiment.preset}), {len(found.responses)} runs")
-    save(drawn, path)
+    save_figure(drawn, path)
     each = [describe_response(found.lam, response, found.density).kind for response in found.responses]
     return {
         "passband": passband,

@@ -20,6 +20,8 @@ Drawn = TypeVar("Drawn")
 PAGE, INK, SOFT, RULE, ACCENT, SECOND = "#fdfdfb", "#1c2329", "#5b6670", "#dcdfdb", "#1f5fa8", "#b4622c"
 _NAMES = {PAGE: "page", INK: "ink", SOFT: "soft", RULE: "rule", ACCENT: "accent", SECOND: "second"}
 _VARIABLES = {colour: f"var(--{name})" for colour, name in _NAMES.items()}
+#: Behind what is drawn.
+PALE = "#c9d1da"
 #: Okabe and Ito's colours for many lines, which everybody can tell apart, and a marker for each.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 MARKERS = ("o", "s", "^", "D", "v", "P")
@@ -95,7 +97,7 @@ def tip(artists: Sequence[Any], text: str) -> None:
 
 
 @styled
-def save(figure: Any, *paths: str | Path) -> None:
+def save_figure(figure: Any, *paths: str | Path) -> None:
     """Write it to every path, in the format of its suffix: .svg, .png or .pdf; or, if one cannot be drawn, to none."""
     pictures = [(path, _drawn(figure, Path(path).suffix.removeprefix("."))) for path in paths]
     for path, picture in pictures:

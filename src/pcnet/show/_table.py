@@ -148,9 +148,10 @@ def _stressed(cell: str) -> str:
 
 
 def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+    # |E| would end a cell.
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def _escaped(text: str) -> str:
     """One line of Markdown that shows the text as it stands."""
-    return re.sub(r"([\\|`*_<])", r"\\\1", re.sub(r"\s*[\r\n]+\s*", " ", text))
+    return re.sub(r"([\\`*_<])", r"\\\1", re.sub(r"\s*[\r\n]+\s*", " ", text))
