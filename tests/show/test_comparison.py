@@ -122,7 +122,6 @@ def comparison(methods: int, metric: str = "accuracy", runs: int = 3) -> dict:
         "pairs": pairs,
         "groups": [names] if methods > 1 else [],
         "meaning": ["Score: something."],
-        "meaning_of_ranks": ["Rank: something."],
         "notes": ["a_very_long_word" * 12, "another"],
         "next": [{"what": "Train it:", "command": "pcnet train " + "long/" * 60}],
         **PROVENANCE,

@@ -16,7 +16,6 @@ from rich.markup import escape
 from pcnet._files import check_target
 from pcnet._machine import chosen_device, device_note
 from pcnet.cli._compare_folder import CompareFolder
-from pcnet.cli._compare_progress import CompareProgress
 from pcnet.cli._compare_report import Step, results
 from pcnet.cli._contest import Contest, Trained, listed
 from pcnet.cli._graph_argument import GraphArgument, ReadOption, graph_at, names_dataset
@@ -47,7 +46,7 @@ from pcnet.experiment import (
     table_experiment,
 )
 from pcnet.graph import Graph
-from pcnet.show import print_comparison, write_comparison
+from pcnet.show import CompareProgress, print_comparison, write_comparison
 
 NO_MEMORY = "there is not enough memory for it"
 

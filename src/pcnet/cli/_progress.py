@@ -5,22 +5,17 @@ from __future__ import annotations
 from rich.console import Console
 from rich.progress import (
     BarColumn,
-    MofNCompleteColumn,
     Progress,
     TaskProgressColumn,
     TextColumn,
     TimeRemainingColumn,
 )
 
-from pcnet.experiment import Experiment
-
 
 class _Bar:
     """A Rich progress bar that is there while a block of code runs."""
 
-    def __init__(
-        self, title: str, total: float, *columns: MofNCompleteColumn | TaskProgressColumn | TextColumn
-    ) -> None:
+    def __init__(self, title: str, total: float, *columns: TaskProgressColumn) -> None:
         self._console = Console(stderr=True)
         parts = (TextColumn("{task.description}"), BarColumn(), *columns, TimeRemainingColumn())
         self._progress = Progress(*parts, console=self._console, transient=True, disable=not self._console.is_terminal)
@@ -28,30 +23,6 @@ class _Bar:
 
     def __exit__(self, *_: object) -> None:
         self._progress.stop()
-
-
-class EpochBar(_Bar):
-    """All epochs of all runs."""
-
-    def __init__(self, epochs: int, title: str = "training") -> None:
-        super().__init__(title, epochs, MofNCompleteColumn(), TextColumn("epochs"))
-        self._title = title
-
-    def __enter__(self) -> EpochBar:
-        self._progress.start()
-        return self
-
-    def advance(self, epochs: int) -> None:
-        self._progress.advance(self._task, epochs)
-
-    def prepare(self, done: int, total: int) -> None:
-        """What comes before the first epoch is so far."""
-        share = f" (looking at the graph, {done / total:.0%})" if done < total else ""
-        self._progress.update(self._task, description=f"{self._title}{share}")
-
-    def print(self, sentence: str) -> None:
-        """A line above the bar."""
-        self._console.print(sentence, highlight=False)
 
 
 class ShareBar(_Bar):
@@ -67,8 +38,3 @@ class ShareBar(_Bar):
 
     def tell(self, what: str, done: float) -> None:
         self._progress.update(self._task, completed=done, description=f"{self._title}: {what}")
-
-
-def training_bar(experiment: Experiment, members: int = 0) -> EpochBar:
-    """The bar of one experiment, with the models that are kept to predict."""
-    return EpochBar(experiment.training.epochs * (len(experiment.seeds) + members))

@@ -23,13 +23,12 @@ from pcnet.cli._options import (
     ThreadsOption,
     emit_json,
 )
-from pcnet.cli._progress import training_bar
 from pcnet.cli._run_folder import RunFolder
 from pcnet.cli._versions import provenance
 from pcnet.errors import PcnetError
 from pcnet.experiment import DEFAULT_METHOD, MEMBERS, Result, named_experiment, run_experiment
 from pcnet.graph import require_labels
-from pcnet.show import print_scores, train_headline
+from pcnet.show import ProgressBar, print_scores, train_headline
 
 
 def train(
@@ -104,7 +103,9 @@ def train(
         words = metric_words(graph, experiment.scored_by, metric)
         console.print(f"Scored by {words}; --metric accuracy changes that.", highlight=False, markup=False)
     try:
-        with training_bar(experiment, members) as bar:
+        with ProgressBar() as bar:
+            # The models that are kept to predict are trained too.
+            bar.stage("training", experiment.training.epochs * (len(experiment.seeds) + members))
             result = run_experiment(
                 graph,
                 experiment,

@@ -145,8 +145,7 @@ def tune(
         said = {**provenance(device), "device": device}
         try:
             console.print(tune_headline(graph, tuning, words), highlight=False, markup=False, style="bold")
-            bar = SearchBar(tuning)
-            with bar:
+            with SearchBar(tuning) as bar:
                 tuned = run_search(graph, tuning, folder, threads=threads, device=device, watcher=bar, provenance=said)
         except KeyboardInterrupt:
             raise Interrupted(f"Interrupted; the same command continues the search in {folder}.") from None

@@ -1,6 +1,7 @@
 """Everything that a person looks at: tables, pictures, pages, and how far work has come."""
 
 from pcnet.show._charts import plot_response, plot_scores
+from pcnet.show._compare_progress import CompareProgress
 from pcnet.show._comparison import print_comparison, scores_of, write_comparison, write_comparison_page
 from pcnet.show._critical_difference import plot_critical_difference
 from pcnet.show._inspect import print_inspection
@@ -22,6 +23,7 @@ __all__ = [
     "RULE",
     "SOFT",
     "Cell",
+    "CompareProgress",
     "Learned",
     "Passband",
     "ProgressBar",

@@ -36,8 +36,8 @@ def print_comparison(console: Console, compared: Mapping[str, Any]) -> None:
     for each in compared["left_out"]:
         sentence = f"{each['method']} is left out: {each['reason']}"
         console.print(sentence, highlight=False, markup=False, style="yellow")
-    ranks = compared["meaning_of_ranks"] if wide else []
-    for sentence in (*compared["meaning"], *ranks, *compared["notes"]):
+    # The first two are about scores and differences, the others about the columns that a narrow screen lacks.
+    for sentence in (*compared["meaning"][: None if wide else 2], *compared["notes"]):
         console.print(f"note: {sentence}", style="dim", highlight=False, markup=False)
 
 
@@ -127,7 +127,7 @@ def _splits(compared: Mapping[str, Any], metric: Metric) -> Table:
 def _markdown(compared: Mapping[str, Any]) -> str:
     words = f"{compared['protocol']}, {compared['runs']} splits, {compared['metric_words']}"
     notes = [f"{each['method']} is left out: {each['reason']}" for each in compared["left_out"]]
-    notes += [*compared["meaning"], *compared["meaning_of_ranks"], *compared["notes"]]
+    notes += [*compared["meaning"], *compared["notes"]]
     lines = [
         f"# Methods compared on {compared['graph']}: {words}",
         "",
