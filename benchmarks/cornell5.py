@@ -26,11 +26,10 @@ import torch
 from benchmarks.command import Command, with_origin
 from pcnet import PcnetError, PcnetWarning, Run, Split, Targets, load_dataset, train
 from pcnet._files import read_json, write_json, write_text
-from pcnet.cli._progress import ShareBar
 from pcnet.compare import scores
 from pcnet.experiment import method_name, published, table_experiment
 from pcnet.graph import Graph, structural_pairs
-from pcnet.paper import Sheet
+from pcnet.show import ProgressBar, Table
 
 DATASET, EPOCHS = "cornell5", 10
 #: Not a method: the graph of alike nodes that WRGAT works on, built before it and kept under PCNET_CACHE.
@@ -106,8 +105,13 @@ def build(graph: Graph) -> dict[str, Any]:
     """WRGAT's pairs of alike nodes, or their reading where they have been kept."""
     start, computing = time.perf_counter(), time.process_time()
     adjacency = table_experiment("penn94", "table3", "wrgat").model.operator(graph).matrix.to_scipy()
-    with ShareBar("structure") as bar:
-        found = structural_pairs(adjacency, lambda done, total: bar.tell("alike nodes", done / total))
+    with ProgressBar() as bar:
+
+        def report(done: int, total: int) -> None:
+            bar.stage("alike nodes", total)
+            bar.advance(done)
+
+        found = structural_pairs(adjacency, report)
     taken = {"setup_s": time.perf_counter() - start, "computing_s": time.process_time() - computing}
     return taken | {"pairs": found.pairs.shape[1], "rings": found.rings}
 
@@ -155,7 +159,7 @@ def _peak_gib() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**30
 
 
-def sheet(report: dict[str, Any]) -> Sheet:
+def sheet(report: dict[str, Any]) -> Table:
     rows = []
     for row in report["rows"]:
         title = "WRGAT's pairs of alike nodes" if row["name"] == STRUCTURE else method_name(row["name"])
@@ -187,7 +191,7 @@ def sheet(report: dict[str, Any]) -> Sheet:
         if busy > cores
         else f"Nothing else kept the {cores} cores busy.",
     ]
-    return Sheet(f"Table 3's methods on {report['dataset']}, {report['epochs']} epochs", COLUMNS, rows, tuple(notes))
+    return Table(f"Table 3's methods on {report['dataset']}, {report['epochs']} epochs", COLUMNS, rows, notes, words=("settings",))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from pcnet.graph import Operator, _cache, cached_operator, clear_operator_cache
+from pcnet.graph import Operator, _operator, cached_operator, clear_operator_cache
 
 RING = torch.tensor([[0, 1, 2, 3, 1, 2, 3, 0], [1, 2, 3, 0, 0, 1, 2, 3]])
 
@@ -90,16 +90,16 @@ def test_a_list_that_was_freed_is_never_mistaken():
 
 
 def test_only_a_few_are_kept():
-    operators = [get(RING, n=4 + extra) for extra in range(_cache._CAPACITY + 1)]
-    assert len(_cache._cache) == _cache._CAPACITY
-    for extra in range(1, _cache._CAPACITY + 1):
+    operators = [get(RING, n=4 + extra) for extra in range(_operator._CAPACITY + 1)]
+    assert len(_operator._cache) == _operator._CAPACITY
+    for extra in range(1, _operator._CAPACITY + 1):
         assert get(RING, n=4 + extra) is operators[extra]
     assert get(RING) is not operators[0]
 
 
 def test_what_is_used_stays():
     first = get(RING)
-    for extra in range(1, 2 * _cache._CAPACITY):
+    for extra in range(1, 2 * _operator._CAPACITY):
         get(RING, n=4 + extra)
         assert get(RING) is first
 
@@ -127,4 +127,4 @@ def test_many_threads():
     for thread in threads:
         thread.join()
     assert wrong == []
-    assert len(_cache._cache) <= _cache._CAPACITY
+    assert len(_operator._cache) <= _operator._CAPACITY

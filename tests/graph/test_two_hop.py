@@ -86,5 +86,5 @@ def test_refused_where_it_does_not_fit():
     leaves = int((2 * free_bytes() / _two_hop.GATHERED) ** 0.5) if np.isfinite(free_bytes()) else 10**7
     edges = torch.stack([torch.zeros(leaves, dtype=torch.int64), torch.arange(1, leaves + 1)])
     operator = Operator.from_edges(torch.cat([edges, edges.flip(0)], dim=1), leaves + 1, self_loops="remove")
-    with pytest.raises(PcnetError, match=r"pairs of nodes are two steps apart, which takes .* GB .* are free; take"):
+    with pytest.raises(PcnetError, match=r"pairs of nodes are at distance two, which takes .* GB .* are free; take"):
         two_hop(operator)

@@ -7,17 +7,17 @@ from collections.abc import Mapping
 import numpy as np
 
 from pcnet.compare import METRICS
-from pcnet.inspect import Estimate, Probe, Tried
-from pcnet.inspect._tried import RESAMPLES, Way
+from pcnet.inspect import Attempt, Estimate, Probe
+from pcnet.inspect._probe import RESAMPLES, Way
 
 METHODS: Mapping[Way, str] = {"features": "mlp", "graph": "", "both": "pcnet", "guess": ""}
 
 
-def tried(way: Way, mean: float, spread: float = 0.1, *, splits: int = 5, name: str = "", seed: int = 0) -> Tried:
+def tried(way: Way, mean: float, spread: float = 0.1, *, splits: int = 5, name: str = "", seed: int = 0) -> Attempt:
     """Scores around a mean; each draw of one split is off by about `spread`, whatever others do."""
     random = np.random.default_rng([seed, round(1000 * mean), *way.encode()])
     draws = mean + spread * random.standard_normal((splits, RESAMPLES))
-    return Tried(way, name or f"{way} model", np.full(splits, mean), draws, name or METHODS[way])
+    return Attempt(way, name or f"{way} model", np.full(splits, mean), draws, name or METHODS[way])
 
 
 def probe(

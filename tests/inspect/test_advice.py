@@ -92,7 +92,7 @@ def test_the_best_is_named_first_whatever_the_links_are_like():
     assert [each.method for each in named] == ["linkx", "gcn"]
     assert named[0].why.startswith("accuracy 90.0 [")
     behind = found.difference(ways[2], ways[1])
-    assert found.said(behind) in named[1].why
+    assert found.points(behind) in named[1].why
     assert behind.low < behind.mean == -1 < 0 < behind.high
 
 
@@ -115,7 +115,7 @@ def test_nothing_is_thrown_away_unless_an_interval_says_so(features, graph, both
     for words, gain in (("A model can do without", found.features_add), ("simpler and as good", found.links_add)):
         assert (words in text) == (signal is None and gain.by.high < MATTERS)
         if signal is None:
-            assert found.said(gain.by) in text
+            assert found.points(gain.by) in text
 
 
 def test_a_guess_and_the_signal_are_printed():
@@ -123,7 +123,7 @@ def test_a_guess_and_the_signal_are_printed():
     (sentence, *_) = advice(found).sentences
     assert "ROC-AUC of the best is 51.0 [48.5, 53.5] where a guess has 50" in sentence
     (sentence, *_) = advice(replace(found, signal=Estimate(4.0, -1.5, 9.5))).sentences
-    assert found.said(found.over_guess.by) in sentence
+    assert found.points(found.over_guess.by) in sentence
     assert "100 labels do not settle it" in sentence
     (sentence, *_) = advice(replace(found, signal=Estimate(14.0, 9.5, 18.5))).sentences
     assert "something is known: ROC-AUC of the best is 64.0 [59.5, 68.5]" in sentence

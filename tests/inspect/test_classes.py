@@ -10,8 +10,7 @@ import torch
 
 import pcnet
 from pcnet import Graph
-from pcnet.inspect._classes import MEASURES, Classes, Homophily
-from pcnet.inspect._links import Neighbours
+from pcnet.inspect._measures import MEASURES, Classes, Homophily, Neighbours
 
 PATH = torch.tensor([[0, 1, 1, 2, 2, 3, 3, 3], [1, 0, 2, 1, 3, 2, 3, 3]])
 

@@ -9,7 +9,7 @@ import torch
 from hypothesis import given
 
 from pcnet import Graph
-from pcnet.inspect._links import Neighbours
+from pcnet.inspect._measures import Neighbours
 from strategies import Edges, graphs
 
 

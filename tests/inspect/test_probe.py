@@ -10,12 +10,13 @@ import pytest
 import torch
 
 from pcnet import Graph
+from pcnet._progress import Progress, Silent
 from pcnet.experiment import Experiment, graph_experiment
 from pcnet.graph import Column, Schema
-from pcnet.inspect import Features, Probe, _candidates, _plan, inspect_graph
-from pcnet.inspect._links import Neighbours
+from pcnet.inspect import Features, Probe, _plan, inspect_graph
+from pcnet.inspect._measures import Neighbours
+from pcnet.inspect._race import probe
 from pcnet.inspect._sample import _classes_of, sampled
-from pcnet.inspect._trial import probe
 
 
 def planted(case: str, n: int = 240, seed: int = 0) -> Graph:
@@ -38,15 +39,16 @@ def planted(case: str, n: int = 240, seed: int = 0) -> Graph:
     return Graph(torch.from_numpy(edges), torch.from_numpy(x.astype(np.float32)), torch.from_numpy(y))
 
 
-def probed(graph: Graph, splits: int | None = 3, **wishes: Any) -> Probe:
-    return probe(graph, Neighbours.of(graph), Features.of(graph), splits=splits, threads=1, **wishes)
+def probed(graph: Graph, splits: int | None = 3, progress: Progress | None = None, **options: Any) -> Probe:
+    parts = graph, Neighbours.of(graph), Features.of(graph)
+    return probe(*parts, progress or Silent(), splits=splits, threads=1, **options)
 
 
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """The basic methods alone, and few epochs of them."""
-    monkeypatch.setattr(_candidates, "OTHERS", ())
-    monkeypatch.setattr(_candidates, "graph_experiment", _fewer_epochs)
+    monkeypatch.setattr(_plan, "OTHERS", ())
+    monkeypatch.setattr(_plan, "graph_experiment", _fewer_epochs)
 
 
 def _fewer_epochs(*of: Any) -> Experiment:
@@ -58,7 +60,7 @@ def _fewer_epochs(*of: Any) -> Experiment:
 @pytest.mark.parametrize(("case", "n"), [("graph", 600), ("features", 240), ("both", 600), ("nothing", 240)])
 def test_the_planted_verdict(case, n, monkeypatch):
     """Of noise it cannot be known for certain, with 240 labels, that nothing can be learned from it."""
-    monkeypatch.setattr(_candidates, "OTHERS", ("acmgcn",))
+    monkeypatch.setattr(_plan, "OTHERS", ("acmgcn",))
     found = inspect_graph(planted(case, n), threads=1)
     assert found.advice.verdict in (["nothing", "open"] if case == "nothing" else [case])
     if case == "nothing":
@@ -116,9 +118,9 @@ def test_what_is_clearly_worse_gets_the_first_splits_only():
     ends = torch.from_numpy(np.random.default_rng(0).permutation(300)[:, None] * np.ones(8, dtype=int)).flatten()
     wild = replace(graph, edge_index=torch.stack([ends, ends.roll(1201)]))
     found = probed(wild, splits=4)
-    given_up = {each.name for each in found.tried if each.splits < 4}
+    given_up = {each.name for each in found.attempts if each.splits < 4}
     assert "gcn" in given_up
-    assert all(each.splits in (2, 4) for each in found.tried)
+    assert all(each.splits in (2, 4) for each in found.attempts)
     assert found.best("both").splits == found.guess.splits == 4
     assert found.ranked[-1].name in given_up
 
@@ -136,7 +138,7 @@ def test_too_few_labels_are_said(labels, reason):
     graph = planted("both")
     found = probed(replace(graph, y=labels(graph.y)))
     assert reason in found.skipped
-    assert found.tried == ()
+    assert found.attempts == ()
     assert found.as_dict()["skipped"] == found.skipped
 
 
@@ -150,7 +152,7 @@ def test_without_links_or_features_the_rest_is_tried():
     nameless = replace(graph, schema=schema)
     found = probed(nameless, splits=2)
     assert found.ways == ["graph"]
-    assert {each.method for each in found.tried} == {"mlp", "pcnet", "gcn", ""}
+    assert {each.method for each in found.attempts} == {"mlp", "pcnet", "gcn", ""}
     nothing = probed(replace(nameless, edge_index=torch.empty(2, 0, dtype=torch.int64)))
     assert "neither features nor links" in nothing.skipped
 
@@ -160,7 +162,7 @@ def test_the_same_seed_gives_the_same_scores_with_any_threads():
     graph = planted("both", n=80)
     parts = graph, Neighbours.of(graph), Features.of(graph)
     one, two, other = (
-        probe(*parts, splits=3, seed=seed, threads=threads) for seed, threads in ((1, 1), (1, 2), (2, 1))
+        probe(*parts, Silent(), splits=3, seed=seed, threads=threads) for seed, threads in ((1, 1), (1, 2), (2, 1))
     )
     assert one.as_dict() == two.as_dict() != other.as_dict()
 
@@ -172,20 +174,39 @@ def test_a_method_that_cannot_be_trained_is_left_out_and_says_why(monkeypatch):
         rate = {"all": 1e30} if experiment.model.method == "gcn" else experiment.training.lr
         return replace(experiment, training=replace(experiment.training, lr=rate))
 
-    monkeypatch.setattr(_candidates, "graph_experiment", diverging)
+    monkeypatch.setattr(_plan, "graph_experiment", diverging)
     found = probed(planted("both", n=80), splits=2)
-    assert "gcn" not in {each.method for each in found.tried}
+    assert "gcn" not in {each.method for each in found.attempts}
     assert found.left_out["gcn"] == "Its training diverged."
     assert found.best("both").method == "pcnet"
 
 
+class Stages(Silent):
+    """Remembers the titles, and how much of how much each stage came to."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[str, int]] = []
+        self.done: list[int] = []
+
+    def stage(self, title: str, total: int) -> None:
+        self.seen.append((title, total))
+        self.done.append(0)
+
+    def advance(self, units: int = 1) -> None:
+        self.done[-1] += units
+
+
 @pytest.mark.usefixtures("short")
-def test_progress_goes_from_nothing_to_all():
-    told: list[tuple[str, float]] = []
-    probed(planted("both", n=80), tell=lambda what, share: told.append((what, share)))
-    shares = [share for _, share in told]
-    assert shares[-1] == pytest.approx(1.0)
-    assert {what for what, _ in told} >= {"mlp", "pcnet", "gcn", "gcn without features"}
+def test_every_stage_is_announced_and_comes_to_its_end():
+    progress = Stages()
+    probed(planted("both", n=80), progress=progress)
+    assert {title for title, _ in progress.seen} >= {
+        "trying mlp",
+        "trying pcnet",
+        "trying gcn",
+        "trying gcn without features",
+    }
+    assert progress.done == [total for _, total in progress.seen]
 
 
 def _sampled_nodes(graph: Graph) -> torch.Tensor:

@@ -11,10 +11,8 @@ import torch
 from pcnet import Graph, csbm
 from pcnet.graph import Column, Schema
 from pcnet.inspect import Features, _plan
-from pcnet.inspect._candidates import BASIC, OTHERS, candidates
-from pcnet.inspect._links import Neighbours
-from pcnet.inspect._plan import FIRST, USUAL, Plan, planned
-from pcnet.inspect._price import Size
+from pcnet.inspect._measures import Neighbours
+from pcnet.inspect._plan import BASIC, FIRST, OTHERS, USUAL, Plan, Size, candidates, planned
 
 GRAPH = csbm(60, 0.5, features=3, average_degree=8)
 
@@ -84,7 +82,7 @@ def test_a_metric_that_is_asked_for_chooses_the_epoch():
 
 @pytest.mark.parametrize("countable", [10**9, 0])
 def test_sizes_by_hand(countable, monkeypatch):
-    monkeypatch.setattr("pcnet.inspect._price.COUNTABLE", countable)
+    monkeypatch.setattr("pcnet.inspect._plan.COUNTABLE", countable)
     size = Size.of(GRAPH, Neighbours.of(GRAPH))
     adjacency = np.zeros((60, 60))
     adjacency[tuple(GRAPH.edge_index.numpy())] = 1
@@ -96,5 +94,5 @@ def test_sizes_by_hand(countable, monkeypatch):
 def test_prices_grow_with_the_graph():
     small = Size(1000, 1000, 1000, 1000)
     for method in (*BASIC, *OTHERS):
-        assert replace(small, values=10**7, links=10**7, nodes=10**6, pairs=10**8).seconds(method) > 10
+        assert Size(values=10**7, links=10**7, nodes=10**6, pairs=10**8).seconds(method) > 10
         assert 0 < small.seconds(method) < 10

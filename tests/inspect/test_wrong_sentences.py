@@ -7,14 +7,14 @@ import pytest
 import torch
 
 from pcnet import Graph
-from pcnet.inspect import Inspection, _candidates, inspect_graph
+from pcnet.inspect import Inspection, _plan, inspect_graph
 
 pytestmark = pytest.mark.slow
 
 
 def inspected(graph: Graph, monkeypatch: pytest.MonkeyPatch, *others: str) -> Inspection:
     """With the basic methods and these."""
-    monkeypatch.setattr(_candidates, "OTHERS", others)
+    monkeypatch.setattr(_plan, "OTHERS", others)
     return inspect_graph(graph, splits=3, threads=1)
 
 
@@ -60,8 +60,8 @@ def test_features_that_say_nothing_alone_are_kept_where_they_help_the_links(monk
     assert found.advice.verdict == "both"
     assert features.startswith("Alone the features are not clearly better than a guess, but they add to")
     assert found.probe.features_add.by.mean > 10
-    assert found.probe.said(found.probe.features_add.by) in features
-    assert found.probe.said(found.probe.links_add.by) in links
+    assert found.probe.points(found.probe.features_add.by) in features
+    assert found.probe.points(found.probe.links_add.by) in links
     assert found.advice.methods[0].method == "pcnet"
 
 
@@ -80,7 +80,7 @@ def test_mlp_is_not_enough_where_a_node_says_how_to_read_its_neighbours(monkeypa
     x = np.stack([knows * (2 * y - 1), ~knows * (2 * kind - 1), knows], axis=1) + 0.3 * random.standard_normal((n, 3))
     found = inspected(graph_of(source, target, x, y), monkeypatch, "acmgcn")
     probe = found.probe
-    pcnet = next(each for each in probe.tried if each.method == "pcnet")
+    pcnet = next(each for each in probe.attempts if each.method == "pcnet")
     assert probe.difference(pcnet, probe.best("features")).low <= 0
     assert found.advice.methods[0].method == "acmgcn"
     assert "mlp" not in [each.method for each in found.advice.methods]

@@ -11,11 +11,10 @@ from pcnet._files import check_target
 from pcnet._machine import chosen_device
 from pcnet.cli._graph_argument import GraphArgument, ReadOption, graph_at
 from pcnet.cli._options import DataOption, DeviceOption, JsonOption, MetricOption, ThreadsOption, emit_json
-from pcnet.cli._progress import ShareBar
 from pcnet.compare import metric_named
 from pcnet.errors import PcnetError
 from pcnet.inspect import inspect_graph
-from pcnet.show import print_inspection
+from pcnet.show import ProgressBar, print_inspection
 
 
 def inspect(
@@ -38,8 +37,8 @@ def inspect(
     """Look at a graph before you train on it: links, classes, homophily, frequencies, and advice.
 
     A probe trains methods with their defaults on a few splits: on the features alone, on the links alone and on both,
-    as many of them as a minute or two allow. It says what each is worth beside a guess, with intervals, and which to
-    try first. It looks at all labels, so its scores are for choosing what to try, not for reporting.
+    as many of them as a minute or two allow. It says what each is worth compared with a guess, with intervals, and
+    which to try first. It looks at all labels, so its scores are for choosing what to try, not for reporting.
     """
     if splits is not None and splits < 2:
         raise PcnetError(f"--splits must be at least 2, not {splits}: one split alone shows no spread.")
@@ -53,7 +52,7 @@ def inspect(
     if json_file not in (None, "-"):
         check_target(json_file)
     chosen = graph_at(graph, data, read)
-    with ShareBar("inspecting") as progress:
+    with ProgressBar() as progress:
         found = inspect_graph(
             chosen,
             splits=splits,
@@ -62,7 +61,7 @@ def inspect(
             threads=threads,
             device=device,
             with_probe=not no_probe,
-            reporter=progress,
+            progress=progress,
         )
     if json_file != "-":
         named = [] if graph is None else [graph]

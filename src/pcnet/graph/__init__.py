@@ -1,6 +1,6 @@
 """A graph and its operator: normalisation, compressed rows, spectral interval, homophily."""
 
-from pcnet.graph._cache import cached_operator, clear_operator_cache
+from pcnet.graph._columns import Column, Kind, LabelCandidate, Schema, label_advice, require_labels
 from pcnet.graph._csr import CSR
 from pcnet.graph._graph import Graph, check_edges
 from pcnet.graph._homophily import (
@@ -10,9 +10,7 @@ from pcnet.graph._homophily import (
     label_informativeness,
     node_homophily,
 )
-from pcnet.graph._label_candidates import LabelCandidate, label_advice, require_labels
-from pcnet.graph._operator import Direction, Operator, SelfLoops
-from pcnet.graph._schema import Column, Kind, Schema
+from pcnet.graph._operator import Direction, Operator, SelfLoops, cached_operator, clear_operator_cache
 from pcnet.graph._spectrum import spectral_density, spectral_interval
 from pcnet.graph._structural import Preparing, StructuralEdges, StructuralPairs, structural_pairs
 from pcnet.graph._two_hop import two_hop

@@ -2,23 +2,46 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from pcnet.errors import PcnetError
+from pcnet.graph._columns import LabelCandidate, Schema
 from pcnet.graph._csr import CSR
-from pcnet.graph._label_candidates import LabelCandidate
-from pcnet.graph._schema import Schema
 
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """Nodes 0..n−1 with features `x`, labels `y` (−1: unknown) and edges `edge_index` (2 × number of edges).
+    """Nodes 0..n−1 with features, labels and edges; it checks itself, so that a graph that exists is usable.
 
-    Checks itself: a graph that exists is usable. `notes` are sentences a user should see next to any result.
+        >>> import torch
+        >>> from pcnet import Graph
+        >>> graph = Graph(torch.tensor([[0, 1], [1, 2]]), torch.eye(3), torch.tensor([0, 1, -1]), classes=("a", "b"))
+        >>> graph.num_nodes, graph.num_features, graph.class_names
+        (3, 3, ['a', 'b'])
+
+    Args:
+        edge_index: sources and targets, 2 × number of edges.
+        x: features, one row for each node.
+        y: classes, integers; −1 is unknown.
+        edge_weight: one number for each edge, not negative.
+        name: what results call the graph.
+        notes: sentences that a user should see next to any result.
+        published_y: what the literature feeds its splits where it differs from `y` (CiteSeer's 15 unlabelled nodes
+            as class 0).
+        fixed_splits: splits that come with the data, (train, val, test) node ids each.
+        ids: the owner's names of the nodes, an array of strings or integers; else they are numbers.
+        classes: the owner's names of the classes; else they are numbers.
+        schema: how the features came out of the owner's table.
+        listed_edges: the edges in the one direction in which they were listed, where `edge_index` has both; they have
+            no weights.
+        label_candidates: columns that may hold the labels, where no node has one and the owner did not say which does.
+
+    Raises:
+        PcnetError: where the parts do not fit together, or hold what no graph can have.
     """
 
     edge_index: Tensor
@@ -27,18 +50,12 @@ class Graph:
     edge_weight: Tensor | None = None
     name: str = "graph"
     notes: tuple[str, ...] = ()
-    #: What the literature feeds its splits where it differs from `y` (CiteSeer's 15 unlabelled nodes as class 0).
     published_y: Tensor | None = None
-    #: Splits that come with the data: (train, val, test) node ids.
-    fixed_splits: tuple[tuple[Tensor, Tensor, Tensor], ...] = field(default=())
-    #: The owner's names of the nodes (an array of strings or integers) and of the classes; else they are numbers.
+    fixed_splits: tuple[tuple[Tensor, Tensor, Tensor], ...] = ()
     ids: np.ndarray | None = None
     classes: tuple[str | int, ...] | None = None
-    #: How the features came out of the owner's table.
     schema: Schema | None = None
-    #: The edges in the one direction in which they were listed, where `edge_index` has both; they have no weights.
     listed_edges: Tensor | None = None
-    #: Columns that may hold the labels, where no node has one and the owner did not say which does.
     label_candidates: tuple[LabelCandidate, ...] = ()
 
     def __post_init__(self) -> None:

@@ -67,7 +67,7 @@ def adjusted_homophily(graph: Graph, *, loops: bool = True) -> float:
 def label_informativeness(graph: Graph, *, loops: bool = True) -> float:
     """I(y_ξ; y_η) / H(y_ξ) for the two ends ξ, η of a random edge (Platonov et al. 2023).
 
-    How much a neighbour's class tells of a node's own: high for any regular pattern, homophilic or not.
+    How informative a neighbour's class is about a node's own: high for any regular pattern, homophilic or not.
     """
     joint = _mixing(graph, loops)
     joint = joint / joint.sum()

@@ -1,11 +1,13 @@
-"""The one symmetric matrix that every filter is a polynomial of."""
+"""The one symmetric matrix that every filter is a polynomial of; that of a raw edge list is built once and kept."""
 
 from __future__ import annotations
 
+import threading
 import warnings
+from collections import deque
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import scipy.sparse
@@ -25,8 +27,22 @@ Direction = Literal["symmetrise", "keep", "out"]
 class Operator:
     """S = D^-η W D^-η, W the adjacency with its self loops, D = diag(W·1).
 
+        >>> import torch
+        >>> from pcnet import Operator
+        >>> S = Operator.from_edges(torch.tensor([[0, 1], [1, 0]]), num_nodes=3)
+        >>> S.matrix.to_dense()
+        tensor([[0.5000, 0.5000, 0.0000],
+                [0.5000, 0.5000, 0.0000],
+                [0.0000, 0.0000, 1.0000]])
+
     With `self_loops="add"` this is the paper's Ã = (D+I)^-η (A+I) (D+I)^-η. A node of degree 0 has a row of zeros.
     Build one with `Operator.from_edges` or `Operator.from_graph`.
+
+    Attributes:
+        matrix: S in compressed rows.
+        eta: η.
+        symmetric: whether S is its own transpose.
+        self_loops: what was done about the diagonal of W.
     """
 
     matrix: CSR
@@ -58,6 +74,9 @@ class Operator:
             out          a node gathers over the edges that leave it: D_out^-η W D_out^-η, row i has those of i
 
         `"out"` is what code computes that reads the list as the rows of a matrix and scales both sides by row sums.
+
+        Raises:
+            PcnetError: where an end is no node, or a weight is negative or not finite.
         """
         _check_choice("self_loops", self_loops, get_args(SelfLoops))
         _check_choice("direction", direction, get_args(Direction))
@@ -131,6 +150,58 @@ class Operator:
     def __repr__(self) -> str:
         kind = "symmetric" if self.symmetric else "directed"
         return f"Operator({self.num_nodes} nodes, {self.matrix.nnz} entries, eta={self.eta:g}, {kind})"
+
+
+#: One process works on a handful of graphs at a time.
+_CAPACITY = 4
+_cache: deque[tuple[tuple[Any, ...], Tensor, Tensor | None, Operator]] = deque(maxlen=_CAPACITY)
+_lock = threading.Lock()
+
+
+def cached_operator(
+    edge_index: Tensor,
+    num_nodes: int,
+    edge_weight: Tensor | None = None,
+    *,
+    eta: float,
+    dtype: torch.dtype,
+    self_loops: SelfLoops = "add",
+    direction: Direction = "symmetrise",
+) -> Operator:
+    """The operator of an edge list; the same edges, weights and settings give the same object.
+
+    An entry is found by comparing edges and weights themselves with a private copy. No identity, address or hash is
+    trusted, so another graph, or the same tensor changed in place, can never meet a stale operator. The comparison
+    reads each edge once, which is little work compared with the products that follow.
+    """
+    key = (num_nodes, eta, dtype, self_loops, direction, edge_index.device)
+    with _lock:
+        for place, entry in enumerate(_cache):
+            kept_key, kept_edges, kept_weight, operator = entry
+            if kept_key == key and _same(kept_edges, edge_index) and _same(kept_weight, edge_weight):
+                # What was used last is forgotten last.
+                del _cache[place]
+                _cache.appendleft(entry)
+                return operator
+    operator = Operator.from_edges(
+        edge_index, num_nodes, edge_weight, eta=eta, self_loops=self_loops, direction=direction, dtype=dtype
+    )
+    weight = None if edge_weight is None else edge_weight.detach().clone()
+    with _lock:
+        _cache.appendleft((key, edge_index.clone(), weight, operator))
+    return operator
+
+
+def clear_operator_cache() -> None:
+    """Forget every kept operator (and free its memory)."""
+    with _lock:
+        _cache.clear()
+
+
+def _same(kept: Tensor | None, given: Tensor | None) -> bool:
+    if kept is None or given is None:
+        return kept is given
+    return kept.shape == given.shape and kept.dtype == given.dtype and torch.equal(kept, given)
 
 
 def _check_choice(name: str, value: str, known: tuple[str, ...]) -> None:

@@ -73,7 +73,7 @@ class StructuralPairs:
 
 @dataclass(frozen=True, eq=False)
 class StructuralEdges:
-    """Edges with weights, each there so many times."""
+    """Edges with weights; `copies` is how often each is there."""
 
     source: Ints
     target: Ints
@@ -136,7 +136,7 @@ def _compute(simple: scipy.sparse.csr_matrix, progress: Preparing | None) -> Str
     n, degrees = simple.shape[0], np.diff(simple.indptr)
     report = progress or (lambda done, total: None)
     rings, sequences = _ring_sequences(simple, degrees, lambda done: report(done, 2 * n))
-    chooser, chosen = candidates(degrees)
+    chooser, chosen = comparisons(degrees)
     keys, copies = np.unique(np.minimum(chooser, chosen) * n + np.maximum(chooser, chosen), return_counts=True)
     pairs = np.stack([keys // n, keys % n])
     common = np.diff(rings.indptr)[pairs].min(axis=0)
@@ -198,7 +198,7 @@ def _ring_sequences(
     return _Rings(np.array(indptr), np.array(indices)), DegreeSequences.of(tables)
 
 
-def candidates(degrees: Ints) -> tuple[Ints, Ints]:
+def comparisons(degrees: Ints) -> tuple[Ints, Ints]:
     """(u, v) for every v that u is compared with: just more than 2·log2(n) nodes of the closest degrees.
 
     Those of u's own degree come first, then always the closest degree that is left, the higher of two equally close

@@ -1,4 +1,4 @@
-"""Nodes that are two steps apart."""
+"""Pairs of nodes at distance two."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _check_memory(pairs: int, device: torch.device) -> None:
         free = free_bytes(place)
         if pairs * each > free:
             raise PcnetError(
-                f"About {pairs:,} pairs of nodes are two steps apart, which takes {pairs * each / 1e9:,.1f} GB of "
+                f"About {pairs:,} pairs of nodes are at distance two, which takes {pairs * each / 1e9:,.1f} GB of "
                 f"memory, and {free / 1e9:,.1f} GB are free; take a machine with more, a graph without its largest "
                 "hubs, or a method that looks at neighbours only."
             )

@@ -1,21 +1,19 @@
 """What a graph is like, what its links and features are worth, and what to try on it first."""
 
-from pcnet.inspect._advice import Advice, Verdict
-from pcnet.inspect._classes import Classes, Homophily
-from pcnet.inspect._features import Features
+from pcnet.inspect._advice import Advice
 from pcnet.inspect._frequencies import Frequencies
-from pcnet.inspect._inspection import Inspection, Watcher, inspect_graph
-from pcnet.inspect._links import Degrees, Links, Neighbours
-from pcnet.inspect._methods import Pattern, Suggestion, suggested_methods
+from pcnet.inspect._inspection import Inspection, inspect_graph
+from pcnet.inspect._measures import Classes, Degrees, Features, Homophily, Links, Neighbours
+from pcnet.inspect._methods import Suggestion, suggested_methods
 from pcnet.inspect._plan import FIRST
-from pcnet.inspect._probe import WAYS, Probe
-from pcnet.inspect._tried import RESAMPLES, Estimate, Tried
+from pcnet.inspect._probe import RESAMPLES, WAYS, Attempt, Estimate, Probe
 
 __all__ = [
     "FIRST",
     "RESAMPLES",
     "WAYS",
     "Advice",
+    "Attempt",
     "Classes",
     "Degrees",
     "Estimate",
@@ -25,12 +23,8 @@ __all__ = [
     "Inspection",
     "Links",
     "Neighbours",
-    "Pattern",
     "Probe",
     "Suggestion",
-    "Tried",
-    "Verdict",
-    "Watcher",
     "inspect_graph",
     "suggested_methods",
 ]

@@ -12,7 +12,7 @@ from pcnet._checks import FloatArray
 from pcnet.graph import Graph, Operator, spectral_density
 
 POINTS = 61
-#: 64 moments tell frequencies apart that are 0.1 apart.
+#: 64 moments resolve a difference of 0.1 in frequency.
 MOMENTS = 64
 #: Classes are mixed by random signs into fewer signals where these would have more values than this.
 SIGNAL_VALUES = 2**20

@@ -3,32 +3,31 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from pcnet._checks import whole_number
+from pcnet._progress import Progress, Silent
 from pcnet.compare import default_metric, metric_named
 from pcnet.data import STRATIFIED, make_split
 from pcnet.errors import PcnetError, PcnetWarning
 from pcnet.graph import Graph
 from pcnet.inspect._advice import Advice, advise
-from pcnet.inspect._classes import Classes, Homophily
-from pcnet.inspect._features import Features
 from pcnet.inspect._frequencies import Frequencies
-from pcnet.inspect._links import Links, Neighbours
+from pcnet.inspect._measures import Classes, Features, Homophily, Links, Neighbours
 from pcnet.inspect._probe import Probe
-from pcnet.inspect._trial import probe
-
-
-class Watcher(Protocol):
-    """Is told what is being done and which share of all is behind it; called from several threads."""
-
-    def tell(self, what: str, done: float) -> None: ...
+from pcnet.inspect._race import probe
 
 
 @dataclass(frozen=True, eq=False)
 class Inspection:
-    """What `inspect_graph` found, part by part; `probe` is None where none was asked for."""
+    """What `inspect_graph` found, part by part; `probe` is None where none was asked for.
+
+    >>> from pcnet import csbm, inspect_graph
+    >>> found = inspect_graph(csbm(100, 1.0), with_probe=False)
+    >>> found.links.edges, found.classes.counts, found.advice.pattern
+    (242, (50, 50), 'alike')
+    """
 
     name: str
     links: Links
@@ -41,7 +40,7 @@ class Inspection:
     notes: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """As plain data for JSON; a measure that is undefined is null, and the reason stands beside it.
+        """As plain data for JSON; a measure that is undefined is null, with the reason in `homophily_undefined`.
 
         Counts of nodes, edges and labels stand at the top, `homophily`, `features` and `spectrum` in parts of their
         own, and so does the `probe` (see `Probe.as_dict`); `pattern`, `verdict`, `advice`, `warnings` and `methods`,
@@ -49,7 +48,7 @@ class Inspection:
         """
         return {
             "graph": self.name,
-            **self.links.as_dict(),
+            **asdict(self.links),
             **self.classes.as_dict(),
             **self.homophily.as_dict(),
             "features": self.features.as_dict(),
@@ -69,50 +68,62 @@ def inspect_graph(
     threads: int | None = None,
     device: str = "cpu",
     with_probe: bool = True,
-    reporter: Watcher | None = None,
+    progress: Progress | None = None,
 ) -> Inspection:
     """Measure a graph, try out on a few splits what predicts its classes, and advise.
 
-        >>> found = inspect_graph(pcnet.load_dataset("citeseer"))
-        >>> found.homophily.edge, found.advice.verdict
-        (0.737..., 'both')
+        >>> from pcnet import inspect_graph, load_dataset
+        >>> found = inspect_graph(load_dataset("citeseer"), with_probe=False)
+        >>> round(found.homophily.edge, 3), found.advice.methods[0].method
+        (0.738, 'pcnet')
 
     The probe trains methods with their defaults: an MLP on the features, two that see nothing but the links, and PCNet,
-    GCN and, where time allows, ACM-GCN, LINKX and H₂GCN on both. Each is scored by `metric` (accuracy, or ROC-AUC where
-    one of two classes has more than 65 %) on stratified splits: `splits` of them, else five, or fewer on a large graph.
-    All labels are looked at: what is advised here is no result to report.
+    GCN and, where time allows, ACM-GCN, LINKX and H₂GCN on both, each on stratified splits. All labels are looked at:
+    what is advised here is no result to report.
+
+    Args:
+        graph: the graph to look at.
+        splits: number of splits, at least 2; five where it is None, or fewer on a large graph.
+        seed: of the first split.
+        metric: what scores; where it is None, accuracy, or ROC-AUC where one of two classes has more than 65 %.
+        threads: workers on the CPU; a short measurement says how many where it is None.
+        device: "cpu" or "cuda".
+        with_probe: whether to train anything; measuring alone takes seconds.
+        progress: announces every stage; nothing is shown where it is None.
+
+    Raises:
+        PcnetError: where an argument is out of range. A graph on which nothing can be trained is no error: the advice
+            says so.
     """
     splits, seed = None if splits is None else whole_number("splits", splits, 2), whole_number("seed", seed)
     scored_by = default_metric(graph.y) if metric is None else metric_named(metric)
-    watch = _Nobody() if reporter is None else reporter
-    watch.tell("links", 0.0)
+    progress = progress or Silent()
+    progress.stage("measuring", 3)
     neighbours = Neighbours.of(graph)
-    watch.tell("classes", 0.05)
+    links = neighbours.links
+    progress.advance()
     classes, homophily, features = Classes.of(graph), Homophily.of(graph, neighbours), Features.of(graph)
-    watch.tell("spectrum", 0.1)
+    progress.advance()
     with warnings.catch_warnings():
-        # That edges are directed is said in words of its own.
+        # The inspection has a sentence of its own about directed edges.
         warnings.simplefilter("ignore", PcnetWarning)
         frequencies = Frequencies.of(graph)
-    tried = None
+    progress.advance()
+    found = None
     if with_probe:
-        tried = probe(
+        found = probe(
             graph,
             neighbours,
             features,
+            progress,
             splits=splits,
             seed=seed,
             metric=metric,
             threads=threads,
             device=device,
-            tell=lambda what, share: watch.tell(what, 0.2 + 0.8 * share),
         )
-    advice = advise(
-        neighbours.links, classes, homophily, features, tried, metric=scored_by, untrainable=_untrainable(graph)
-    )
-    return Inspection(
-        graph.name, neighbours.links, classes, homophily, features, frequencies, tried, advice, graph.notes
-    )
+    advice = advise(links, classes, homophily, features, found, metric=scored_by, untrainable=_untrainable(graph))
+    return Inspection(graph.name, links, classes, homophily, features, frequencies, found, advice, graph.notes)
 
 
 def _untrainable(graph: Graph) -> str:
@@ -131,8 +142,3 @@ def _untrainable(graph: Graph) -> str:
     except PcnetError as error:
         return f"Nothing can be trained yet: {error}"
     return ""
-
-
-class _Nobody:
-    def tell(self, what: str, done: float) -> None:
-        pass

@@ -1,4 +1,4 @@
-"""Which methods to try first: those that did best in a probe, or without one by what links say about classes."""
+"""Which methods to try first where none was trained, by what links say about classes."""
 
 from __future__ import annotations
 
@@ -9,15 +9,12 @@ from typing import Literal
 import torch
 
 from pcnet.graph import Graph
-from pcnet.inspect._classes import Homophily
-from pcnet.inspect._features import Features
-from pcnet.inspect._links import Neighbours
-from pcnet.inspect._probe import Probe
+from pcnet.inspect._measures import Features, Homophily, Neighbours
 
 #: Linked nodes are alike from this adjusted homophily on: Cora has 0.77, Amazon's ratings 0.14, chance 0.
 ALIKE = 0.2
-#: A neighbour's class tells something from this label informativeness on: Texas has 0.19, Actor 0.00.
-TELLING = 0.05
+#: A neighbour's class is informative from this label informativeness on: Texas has 0.19, Actor 0.00.
+INFORMATIVE = 0.05
 #: What each method does.
 WHAT: Mapping[str, str] = {
     "pcnet": "learns which frequencies of the graph to keep",
@@ -25,7 +22,7 @@ WHAT: Mapping[str, str] = {
     "mlp": "ignores the links",
     "acmgcn": "lets each node keep, average or sharpen",
     "linkx": "learns from whom a node is linked to",
-    "h2gcn": "keeps a node, its neighbours and theirs apart",
+    "h2gcn": "keeps a node, its neighbours and theirs separate",
 }
 
 Pattern = Literal["alike", "patterned", "silent", "unknown"]
@@ -33,7 +30,7 @@ Pattern = Literal["alike", "patterned", "silent", "unknown"]
 
 @dataclass(frozen=True)
 class Suggestion:
-    """A method to try, why, and the settings (`--set`) that suit the graph beside its defaults."""
+    """A method to try, why, and the settings (`--set`) that suit the graph better than its defaults."""
 
     method: str
     why: str
@@ -46,7 +43,7 @@ def pattern_of(homophily: Homophily) -> Pattern:
         return "unknown"
     if homophily.adjusted >= ALIKE:
         return "alike"
-    return "patterned" if homophily.label_informativeness >= TELLING else "silent"
+    return "patterned" if homophily.label_informativeness >= INFORMATIVE else "silent"
 
 
 def suggestions(pattern: Pattern, features: Features, *, plain: bool = False) -> list[Suggestion]:
@@ -56,22 +53,6 @@ def suggestions(pattern: Pattern, features: Features, *, plain: bool = False) ->
     if plain:
         chosen.sort(key=lambda method: method != "mlp")
     return [Suggestion(method, WHAT[method], tuned_for(method, features)) for method in chosen]
-
-
-def measured(probe: Probe) -> list[Suggestion]:
-    """What did best in a probe, and what is not clearly worse than that, with the figures; nothing on a sample."""
-    named = [each for each in probe.ranked if each.method and each.splits == probe.splits]
-    found = []
-    for each in named:
-        score = f"{probe.metric.title} {probe.figures(each.score)} {probe.interval(each.score)}"
-        if each is named[0]:
-            found.append(Suggestion(each.method, f"{score}; {WHAT[each.method]}", each.settings))
-            continue
-        behind = probe.difference(each, named[0])
-        if behind.high >= 0:
-            said = f"{score}, {probe.said(behind)} beside the first; {WHAT[each.method]}"
-            found.append(Suggestion(each.method, said, each.settings))
-    return found
 
 
 def tuned_for(method: str, features: Features) -> tuple[str, ...]:

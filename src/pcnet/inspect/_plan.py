@@ -1,21 +1,141 @@
-"""Which of the candidates a probe trains, and on how many splits: as much as a minute or two allow."""
+"""What a probe trains: methods with the defaults that `pcnet train` gives them, as much as a minute or two allow."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-from pcnet.graph import Graph
-from pcnet.inspect._candidates import Candidate, candidates, sample_candidates
-from pcnet.inspect._features import Features
-from pcnet.inspect._links import Neighbours
+import numpy as np
+import scipy.sparse
+import torch
 
+from pcnet.data import STRATIFIED
+from pcnet.experiment import Experiment, graph_experiment
+from pcnet.graph import CSR, Graph
+from pcnet.inspect._measures import Features, Neighbours
+from pcnet.inspect._methods import tuned_for
+from pcnet.inspect._probe import Way
+from pcnet.inspect._sample import sampled
+
+#: Cheap enough for every graph that is not sampled; and those that are tried where time allows.
+BASIC, OTHERS = ("mlp", "pcnet", "gcn"), ("acmgcn", "linkx", "h2gcn")
+#: What perceptrons see of a large graph.
+SAMPLED: Mapping[Way, str] = {"features": "mlp", "graph": "mlp of the links", "both": "mlp of features and links"}
+#: Walks of two steps that are followed in a second or so.
+COUNTABLE = 20_000_000
+#: Microseconds of a run with defaults for each count of `Size`, and seconds that any run takes; good to a factor of
+#: two. From graphs of 183 to 7,650 nodes, on one core of an AMD EPYC.
+PRICES: Mapping[str, tuple[tuple[float, float, float, float], float]] = {
+    "mlp": ((2.4, 0.0, 60.0, 0.0), 0.2),
+    "gcn": ((2.0, 2.5, 250.0, 0.0), 0.2),
+    "pcnet": ((1.5, 2.0, 0.0, 0.0), 0.2),
+    "acmgcn": ((3.0, 1.1, 500.0, 0.0), 0.4),
+    "linkx": ((6.0, 10.0, 2000.0, 0.0), 0.4),
+    "h2gcn": ((0.0, 0.0, 5400.0, 25.0), 1.5),
+}
 #: Splits on which everything is tried; what is clearly worse than another of its way gets no more of them.
 FIRST = 2
 #: Splits in all, where nobody says how many and time allows.
 USUAL = 5
 #: Seconds of one core that the first splits may take, and all of them.
 FIRST_BUDGET, BUDGET = 200.0, 120.0
+
+
+class Size(NamedTuple):
+    """What a step of training touches: stored feature values, links both ways, nodes, and pairs two links from each
+    other.
+    """
+
+    values: int
+    links: int
+    nodes: int
+    pairs: int
+
+    @staticmethod
+    def of(graph: Graph, neighbours: Neighbours) -> Size:
+        values = graph.x.nnz if isinstance(graph.x, CSR) else graph.x.numel()
+        matrix, n = neighbours.matrix, graph.num_nodes
+        walks = int((np.diff(matrix.indptr).astype(np.int64) ** 2).sum())
+        # Where there are too many walks of two steps to count what they reach, from above.
+        pairs = (matrix @ matrix).nnz if walks <= COUNTABLE else min(n * n, walks)
+        return Size(values, matrix.nnz, n, pairs)
+
+    def seconds(self, method: str) -> float:
+        """One run on one core."""
+        each, start = PRICES[method]
+        return start + 1e-6 * sum(price * count for price, count in zip(each, self, strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A way to predict the classes: a graph that shows no more than it may see, and how it is trained on it.
+
+    `seconds` is about how long one run takes on one core; `method` is empty where no command trains the like.
+    """
+
+    way: Way
+    name: str
+    graph: Graph
+    experiment: Experiment
+    seconds: float
+    method: str = ""
+    settings: tuple[str, ...] = ()
+
+    @property
+    def basic(self) -> bool:
+        """Whether it is tried on every graph."""
+        return self.name.split()[0] in BASIC
+
+
+def candidates(graph: Graph, neighbours: Neighbours, features: Features, metric: str | None) -> list[Candidate]:
+    """All that make sense on a graph: what sees features alone, links alone, or both.
+
+    Without features the nodes have their numbers, one column for each, which GCN averages; LINKX sees who is linked to
+    whom anyway. Where the features were computed from the links, all methods see links alone.
+    """
+    size = Size.of(graph, neighbours)
+    linked = "graph" not in missing_ways(features, neighbours)
+    found = []
+    for method in (*BASIC, *OTHERS) if linked else ("mlp",):
+        way: Way = "graph" if features.structural else "features" if method == "mlp" else "both"
+        for settings in dict.fromkeys([(), tuned_for(method, features)]):
+            experiment = graph_experiment(graph, method, STRATIFIED).with_overrides(settings).with_metric(metric)
+            name = " ".join((method, *settings))
+            found.append(Candidate(way, name, graph, experiment, size.seconds(method), method, settings))
+    if linked:
+        nodes = graph.num_nodes
+        numbers = CSR.from_scipy(scipy.sparse.eye(nodes, format="csr", dtype="float32"))
+        for method, x in (("gcn", numbers), ("linkx", torch.zeros(nodes, 1))):
+            bare = replace(graph, x=x, schema=None)
+            experiment = graph_experiment(bare, method, STRATIFIED).with_metric(metric)
+            seconds = size._replace(values=nodes).seconds(method)
+            found.append(Candidate("graph", f"{method} without features", bare, experiment, seconds))
+    return found
+
+
+def sample_candidates(
+    graph: Graph, neighbours: Neighbours, features: Features, seed: int, metric: str | None
+) -> tuple[str, list[Candidate]]:
+    """A perceptron for each way on a sample of the nodes of a large graph, and a sentence on the sample."""
+    note, seen = sampled(graph, neighbours, seed)
+    found = []
+    for way, table in seen.items():
+        if way not in missing_ways(features, neighbours):
+            experiment = graph_experiment(table, "mlp", STRATIFIED).with_metric(metric)
+            found.append(Candidate(way, SAMPLED[way], table, experiment, 1.0))
+    return note, found
+
+
+def missing_ways(features: Features, neighbours: Neighbours) -> dict[Way, str]:
+    """Which ways make no sense on a graph, and why."""
+    missing: dict[Way, str] = {}
+    if neighbours.links.edges == 0:
+        missing |= {"graph": "There are no links.", "both": "There are no links."}
+    if features.structural:
+        own = "The nodes have no features of their own."
+        missing |= {"features": own, "both": missing.get("both", own)}
+    return missing
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,14 +146,14 @@ class Plan:
     splits: int
     left_out: Mapping[str, str]
     note: str = ""
-    #: Whether somebody asked for so many splits: then they are not fewer, whatever time they take.
+    #: Whether the number of splits was asked for: then there are no fewer, whatever time they take.
     asked: bool = False
 
     def further(self, kept: Sequence[Candidate]) -> int:
         """How many splits follow the first ones for those that were not given up."""
         rest = max(0, self.splits - FIRST)
-        left = BUDGET - FIRST * sum(each.seconds for each in self.candidates)
-        return rest if self.asked else min(rest, max(0, int(left / sum(each.seconds for each in kept))))
+        left = BUDGET - FIRST * _seconds(self.candidates)
+        return rest if self.asked else min(rest, max(0, int(left / _seconds(kept))))
 
 
 def planned(
@@ -45,25 +165,25 @@ def planned(
     """
     everything = candidates(graph, neighbours, features, metric)
     chosen = [each for each in everything if each.basic]
-    others = [each for each in everything if not each.basic]
-    count, asked = splits or USUAL, splits is not None
-
-    def fit(some: Sequence[Candidate]) -> bool:
-        return FIRST * sum(each.seconds for each in some) <= FIRST_BUDGET
-
-    if not fit(chosen):
-        note, chosen = sample_candidates(graph, neighbours, features, seed, metric)
-        return Plan(
-            chosen, count, {each.method: "The graph is too large." for each in others if each.method}, note, asked
-        )
-    left_out = {}
     # Methods that may be advised come before those that only show what links are worth.
-    for each in sorted(others, key=lambda each: (not each.method, each.seconds)):
-        if fit([*chosen, each]):
+    others = sorted((each for each in everything if not each.basic), key=lambda each: (not each.method, each.seconds))
+    count, asked = splits or USUAL, splits is not None
+    if FIRST * _seconds(chosen) > FIRST_BUDGET:
+        note, chosen = sample_candidates(graph, neighbours, features, seed, metric)
+        too_large = {each.method: "The graph is too large." for each in others if each.method}
+        return Plan(chosen, count, too_large, note, asked)
+    left_out = {}
+    for each in others:
+        if FIRST * _seconds([*chosen, each]) <= FIRST_BUDGET:
             chosen.append(each)
         elif each.method:
             left_out[each.method] = f"It would take about {_long(each.seconds)} of one core for every split."
     return Plan(chosen, count, left_out, asked=asked)
+
+
+def _seconds(some: Sequence[Candidate]) -> float:
+    """Of one run of each, on one core."""
+    return sum(each.seconds for each in some)
 
 
 def _long(seconds: float) -> str:

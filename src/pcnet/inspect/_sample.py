@@ -1,8 +1,6 @@
-"""What a node of a large graph and its neighbourhood say, as a small table: the price of a probe stays bounded."""
+"""A node of a large graph and its neighbourhood as a row of a small table, so that a probe stays affordable."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 import scipy.sparse
@@ -10,8 +8,8 @@ import torch
 from numpy.typing import NDArray
 
 from pcnet.graph import CSR, Graph
-from pcnet.inspect._links import Neighbours
-from pcnet.inspect._tried import Way
+from pcnet.inspect._measures import Neighbours
+from pcnet.inspect._probe import Way
 
 NODES = 10_000
 #: Columns that are carried over the links: features beyond are mixed by random signs, rare classes are left out.
@@ -41,27 +39,18 @@ def sampled(graph: Graph, neighbours: Neighbours, seed: int) -> tuple[str, dict[
     around = [*hops(_classes_of(labels, known[count:])), np.log1p(degree[nodes, None])]
     links = _standardised(around)
     both = _standardised([*around, *hops(_few_columns(graph.x, random))])
-    own = _rows(graph.x, nodes)
-    bare = replace(
-        graph,
-        edge_index=torch.empty(2, 0, dtype=torch.int64),
-        edge_weight=None,
-        x=own,
-        y=torch.from_numpy(labels[nodes]),
-        ids=None,
-        schema=None,
-        listed_edges=None,
-    )
-    ways: dict[Way, Graph] = {
-        "features": bare,
-        "graph": replace(bare, x=torch.from_numpy(links)),
-        "both": replace(bare, x=_beside(own, both)),
+    no_edges, y = torch.empty(2, 0, dtype=torch.int64), torch.from_numpy(labels[nodes])
+    own = CSR.from_scipy(graph.x.to_scipy()[nodes], graph.x.dtype) if isinstance(graph.x, CSR) else graph.x[nodes]
+    tables: dict[Way, torch.Tensor | CSR] = {
+        "features": own,
+        "graph": torch.from_numpy(links),
+        "both": _with_columns(own, both),
     }
     note = (
         f"The graph is large: perceptrons are trained on {count:,} of {len(known):,} labelled nodes, and see the links "
         "as what lies one and two steps away."
     )
-    return note, ways
+    return note, {way: Graph(no_edges, x, y, name=graph.name, classes=graph.classes) for way, x in tables.items()}
 
 
 def _classes_of(labels: NDArray[np.int64], nodes: NDArray[np.int64]) -> Table:
@@ -77,7 +66,7 @@ def _classes_of(labels: NDArray[np.int64], nodes: NDArray[np.int64]) -> Table:
 
 
 def _few_columns(x: torch.Tensor | CSR, random: np.random.Generator) -> Table:
-    """The features, or so many random mixtures of them."""
+    """The features, or `COLUMNS` random mixtures of them where there are more."""
     values = x.to_scipy() if isinstance(x, CSR) else x.cpu().numpy()
     if x.shape[1] <= COLUMNS:
         return np.asarray(x.to_dense() if isinstance(x, CSR) else values, dtype=np.float32)
@@ -91,11 +80,7 @@ def _standardised(tables: list[Table]) -> Table:
     return ((table - table.mean(axis=0)) / np.where(spread > 0, spread, 1.0)).astype(np.float32)
 
 
-def _rows(x: torch.Tensor | CSR, nodes: NDArray[np.int64]) -> torch.Tensor | CSR:
-    return CSR.from_scipy(x.to_scipy()[nodes], x.dtype) if isinstance(x, CSR) else x[torch.from_numpy(nodes)]
-
-
-def _beside(x: torch.Tensor | CSR, more: Table) -> torch.Tensor | CSR:
+def _with_columns(x: torch.Tensor | CSR, more: Table) -> torch.Tensor | CSR:
     if isinstance(x, CSR):
         return CSR.from_scipy(scipy.sparse.hstack([x.to_scipy(), scipy.sparse.csr_matrix(more)]).tocsr(), x.dtype)
     return torch.cat([x, torch.from_numpy(more).to(x)], dim=1)

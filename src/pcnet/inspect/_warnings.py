@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pcnet.compare import Metric
-from pcnet.inspect._classes import Classes
-from pcnet.inspect._features import Features
-from pcnet.inspect._links import Links
+from pcnet.inspect._measures import Classes, Features, Links
 
-#: A class is rare when another has so many times its labels, and few labels are fewer than this for each class.
+#: A class is rare when another has ten times its labels; labels are few below twenty for each class.
 UNBALANCED, FEW = 10, 20
 #: A class with fewer labels has next to no test nodes.
 TINY = 10
@@ -27,7 +25,7 @@ def _on_labels(classes: Classes, metric: Metric) -> list[str]:
     present = [(count, name) for count, name in zip(classes.counts, classes.names, strict=True) if count]
     small = [name for count, name in present if count < TINY]
     if len(present) < 2:
-        found.append(f"All labelled nodes are of the class '{classes.majority}'; there is nothing to tell apart.")
+        found.append(f"All labelled nodes are of the class '{classes.majority}'; there is nothing to distinguish.")
     elif classes.majority_share >= 0.8 or max(present)[0] >= UNBALANCED * min(present)[0]:
         found.append(
             f"The classes are unbalanced: '{classes.majority}' has {100 * classes.majority_share:.0f} % of the labels, "
@@ -45,7 +43,7 @@ def _on_labels(classes: Classes, metric: Metric) -> list[str]:
 
 
 def _remedy(metric: Metric) -> str:
-    """What to do about unbalanced classes, beside scoring by this metric."""
+    """What to do about unbalanced classes when this metric scores."""
     if metric.name in ("balanced_accuracy", "macro_f1"):
         return "--set class_weight=balanced trains with all of them alike, too."
     if metric.ranks:

@@ -19,6 +19,10 @@ _LARGEST_FACTORIAL = 170
 def poisson_charlier(n: int, gamma: ArrayLike, t: ArrayLike) -> FloatArray:
     """C_n(γ, t) = Σ_j (n over j) (−t)^j γ(γ−1)⋯(γ−n+j+1), Theorem 1 of PC-Conv.
 
+        >>> from pcnet import poisson_charlier
+        >>> poisson_charlier(2, gamma=[1, 2, 3], t=0.5)
+        array([-0.75,  0.25,  3.25])
+
     Args:
         n: order, at most 170 (beyond it, `charlier_series` still holds C_n/n!).
         gamma: any real numbers.
@@ -36,6 +40,12 @@ def poisson_charlier(n: int, gamma: ArrayLike, t: ArrayLike) -> FloatArray:
 
 def charlier_matrix(K: int, N: int, t: float) -> FloatArray:
     """B[n, k] = C_n(k, t)/n! for k ≥ 1 and e_0 for k = 0: c = Bθ turns θ into coefficients of (−L̃)^n.
+
+        >>> from pcnet import charlier_matrix
+        >>> charlier_matrix(K=2, N=2, t=0.5)
+        array([[ 1.   ,  1.   ,  1.   ],
+               [ 0.   ,  0.5  ,  1.5  ],
+               [ 0.   , -0.375,  0.125]])
 
     Column 0 is the identity map θ_0 X of PC-Conv and not C_n(0, t)/n!.
 

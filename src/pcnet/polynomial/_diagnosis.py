@@ -14,7 +14,6 @@ from pcnet._checks import FloatArray, finite_interval, finite_number, whole_numb
 from pcnet.errors import PcnetWarning
 from pcnet.polynomial._charlier import charlier_matrix
 from pcnet.polynomial._filter import Mode, check_mode, filter_family
-from pcnet.polynomial._two_fold import admissible_p
 
 _GRID_POINTS = 2001
 _already_said: set[str] = set()
@@ -43,6 +42,11 @@ class Identifiability:
 def identifiability(K: int, N: int, t: float, identity: bool = True) -> Identifiability:
     """Rank and condition number of B = [e_0 | C_n(k, t)/n!], the map from θ to the polynomial's coefficients.
 
+        >>> from pcnet import identifiability
+        >>> found = identifiability(K=4, N=2, t=0.5)
+        >>> found.rank, found.parameters, found.identifiable
+        (3, 5, False)
+
     θ has K + 1 entries and the polynomial N + 1, so N < K leaves θ undetermined and K < N leaves most
     polynomials of order N out of reach (the paper's Theorem 2 needs K = N). For K = N, with the Taylor
     polynomial E_K of the exponential,
@@ -51,6 +55,12 @@ def identifiability(K: int, N: int, t: float, identity: bool = True) -> Identifi
 
     which has no zero for even K and a single one, at some t > 0, for odd K (K = 3: t ≈ 1.596). For N > K the
     columns are always independent. Without `identity` (no e_0) they are so as soon as N ≥ K − 1.
+
+    Args:
+        K: largest smoothing power k.
+        N: order of the truncated sum.
+        t: diffusion time.
+        identity: whether θ_0 is there.
     """
     K, N, t = whole_number("K", K, least=0 if identity else 1), whole_number("N", N), finite_number("t", t)
     return _identifiability(K, N, t, bool(identity))
@@ -82,12 +92,11 @@ def filter_warnings(
     p: float,
     identity: bool = True,
     mode: Mode = "truncated",
-    alpha1: float | None = None,
 ) -> list[str]:
     """Sentences about settings that are legal but probably not what was meant; none for good ones.
 
-    They name a θ that is not identifiable (truncated mode only), a missing heat kernel (t = 0), and a p
-    outside the range of `admissible_p`, whose upper end needs `alpha1`.
+    They name a θ that is not identifiable (truncated mode only), a missing heat kernel (t = 0), and a p below the
+    range of `admissible_p`.
     """
     t, p = finite_number("t", t), finite_number("p", p)
     sentences = []
@@ -107,18 +116,6 @@ def filter_warnings(
             f"p = {p:g} (b = p − 1 = {p - 1:g}) is below 2, so the homophilic energy λ̃ = p − 2 + λ is "
             "negative at low frequencies. Take p of at least 2."
         )
-    if alpha1 is not None:
-        admissible = admissible_p(t, alpha1)
-        if admissible is None:
-            sentences.append(
-                f"No p is admissible at t = {t:g} with alpha1 = {alpha1:g}, which must not exceed "
-                f"e^(−2t) = {math.exp(-2 * t):g}. Take a smaller alpha1 or t."
-            )
-        elif p > admissible[1]:
-            sentences.append(
-                f"p = {p:g} is above −ln(alpha1)/t = {admissible[1]:g}, so the heterophilic energy "
-                "e^(−tλ̃) − alpha1 is negative at high frequencies. Take a smaller p, t or alpha1."
-            )
     return sentences
 
 

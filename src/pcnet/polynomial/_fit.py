@@ -53,6 +53,12 @@ def fit_response(
 ) -> Fit:
     """argmin_θ mean_i (θ_0 + Σ_k θ_k g_{k,t}(λ̃_i) − target(λ_i))² + ridge·‖θ‖², with λ̃ = p − 2 + λ.
 
+        >>> import numpy as np
+        >>> from pcnet import fit_response
+        >>> fit = fit_response(lambda lam: np.exp(-lam), K=4, N=4, t=0.5)
+        >>> fit.theta.shape, fit.rmse < 1e-3
+        ((5,), True)
+
     λ = 1 − s is an eigenvalue of L = I − S, so that one target serves every p; at p = 2, λ̃ = λ. Where several
     θ fit equally well, the shortest is taken, each θ_k measured by the size of its filter.
 
@@ -67,6 +73,12 @@ def fit_response(
         mode: "truncated" or "limit".
         points: number of equally spaced λ.
         ridge: weight of the penalty on θ.
+
+    Returns:
+        θ, its error on these points, and `response`, the fitted filter as a function of λ.
+
+    Raises:
+        PcnetError: where a number is out of range or the target is not finite.
     """
     p, ridge = finite_number("p", p), finite_number("ridge", ridge)
     if ridge < 0:

@@ -14,7 +14,7 @@ from pcnet.errors import PcnetError
 def heat_kernel(lam: ArrayLike, t: float) -> FloatArray:
     """e^{tλ̃}, the heat kernel of the complementary graph, with eigenvalues λ̃ of L̃ = (p−1)I − S.
 
-    As a Taylor series, in the odd powers that push neighbours apart and the even ones that gather them:
+    As a Taylor series, in the odd powers that make neighbours differ and the even ones that make them alike:
 
         e^{tL̃} = Σ_r t^{2r+1} ((p−1)I − S)^{2r+1} / (2r+1)! + t^{2r} (S − (p−1)I)^{2r} / (2r)!
 

@@ -14,6 +14,7 @@ from pcnet.inspect import (
     FIRST,
     RESAMPLES,
     WAYS,
+    Attempt,
     Classes,
     Features,
     Frequencies,
@@ -21,7 +22,6 @@ from pcnet.inspect import (
     Inspection,
     Links,
     Probe,
-    Tried,
 )
 from pcnet.show._scores import shortened
 from pcnet.show._surroundings import MEANINGS, measure_name
@@ -198,10 +198,10 @@ def _probe(probe: Probe, width: int) -> RenderableType:
     return Group(table.rich(), *(Text(remark, style="dim") for remark in _remarks(probe)))
 
 
-def _tried(probe: Probe, each: Tried) -> list[str]:
+def _tried(probe: Probe, each: Attempt) -> list[str]:
     share = each.score.mean / 100 if probe.metric.percent else 0.0
     name = each.name + " *" * (each.splits < probe.splits)
-    return [name, probe.figures(each.score), probe.interval(each.score), bar(share, WIDTH // 3)]
+    return [name, probe.number(each.score.mean), probe.interval(each.score), bar(share, WIDTH // 3)]
 
 
 def _remarks(probe: Probe) -> list[str]:
@@ -210,7 +210,7 @@ def _remarks(probe: Probe) -> list[str]:
         f"{probe.splits} stratified splits 60/20/20, every method with its defaults. Intervals: splits and their test "
         f"nodes drawn again {RESAMPLES} times."
     ]
-    if any(each.splits < probe.splits for each in probe.tried):
+    if any(each.splits < probe.splits for each in probe.attempts):
         remarks.append(f"* clearly worse than another of its kind on the first {FIRST} splits, and given up.")
     if probe.metric.name == "roc_auc":
         remarks.append("ROC-AUC: how often a node of a class is ranked above one that is not; a guess has 50.")

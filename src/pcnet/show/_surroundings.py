@@ -27,7 +27,7 @@ MEANINGS = {
     "node": "mean over nodes of the share of neighbours of their own class",
     "class_insensitive": "how far classes exceed chance in linking to themselves; 0 is chance",
     "adjusted": "edge homophily corrected for chance; 0 is chance, 1 all edges agree",
-    "label_informativeness": "how much a neighbour's class tells of one's own; 1 is all",
+    "label_informativeness": "how much a neighbour's class says about one's own; 1 is all",
 }
 
 

@@ -9,8 +9,8 @@ from probes import tried
 from sklearn.metrics import roc_auc_score
 
 from pcnet.compare import METRICS
-from pcnet.inspect import Tried, _tried
-from pcnet.inspect._tried import difference, gain, redrawn
+from pcnet.inspect import Attempt, _probe
+from pcnet.inspect._probe import difference, gain, redrawn
 
 
 def answers(truth: np.ndarray, right: np.ndarray) -> torch.Tensor:
@@ -31,7 +31,7 @@ def test_redrawn_accuracy_spreads_as_a_binomial_share():
 @pytest.mark.parametrize("at_once", [2**22, 1000])
 def test_redrawn_scores_are_those_of_the_drawn_nodes(at_once, monkeypatch):
     """The same nodes for the same seed, however many are drawn at a time: scikit-learn scores them alike."""
-    monkeypatch.setattr(_tried, "AT_ONCE", at_once)
+    monkeypatch.setattr(_probe, "AT_ONCE", at_once)
     random = np.random.default_rng(1)
     truth = random.integers(0, 2, size=50)
     logits = torch.from_numpy(random.standard_normal((50, 2)))
@@ -58,7 +58,7 @@ def test_intervals_of_equally_good_answers_hold_zero():
             draws = [
                 redrawn(METRICS["accuracy"], own, torch.from_numpy(truth), split) for _, own, truth, split in parts
             ]
-            both.append(Tried("both", "", np.array([score for score, *_ in parts]), np.stack(draws)))
+            both.append(Attempt("both", "", np.array([score for score, *_ in parts]), np.stack(draws)))
         found = difference(*both)
         misses += not found.low <= 0 <= found.high
     assert misses <= 5
@@ -79,20 +79,20 @@ def test_the_best_of_many_guesses_is_no_gain():
             draws = [
                 redrawn(METRICS["accuracy"], own, torch.from_numpy(truth), split) for _, own, truth, split in parts
             ]
-            many.append(Tried("both", "", np.array([score for score, *_ in parts]), np.stack(draws)))
+            many.append(Attempt("both", "", np.array([score for score, *_ in parts]), np.stack(draws)))
         many.sort(key=lambda each: -each.score.mean)
-        half = Tried("guess", "", np.full(2, 50.0), np.full(many[0].draws.shape, 50.0))
-        misses += gain(many, [half]).low > 0
-        assert gain(many, [half]).low <= gain(many[:1], [half]).low
+        half = Attempt("guess", "", np.full(2, 50.0), np.full(many[0].draws.shape, 50.0))
+        misses += gain(many, [half]).by.low > 0
+        assert gain(many, [half]).by.low <= gain(many[:1], [half]).by.low
     assert misses <= 3
 
 
 def test_of_one_and_one_a_gain_is_their_difference():
     one, other = tried("both", 80, 2.0), tried("graph", 70, 2.0)
-    direct, picked = difference(one, other), gain([one], [other])
+    direct, picked = difference(one, other), gain([one], [other]).by
     assert picked.mean == direct.mean == 10
     assert (picked.low, picked.high) == (pytest.approx(direct.low, abs=0.3), pytest.approx(direct.high, abs=0.3))
-    assert gain([other], [one], sign=-1).mean == 10
+    assert gain([other], [one], sign=-1).by.mean == 10
 
 
 def test_only_splits_that_both_had_count():
@@ -118,5 +118,5 @@ def test_draws_on_which_a_metric_is_undefined_do_not_count():
     logits[0, 1] = 1.0
     draws = redrawn(METRICS["roc_auc"], logits, truth, 0)
     assert 0.2 < np.isnan(draws).mean() < 0.5
-    score = Tried("both", "", np.array([100.0]), draws[None]).score
+    score = Attempt("both", "", np.array([100.0]), draws[None]).score
     assert (score.low, score.high) == (100.0, 100.0)

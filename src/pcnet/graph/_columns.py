@@ -1,14 +1,20 @@
-"""How features were made from the columns of an owner's table, so that another table can be read the same way."""
+"""The columns of an owner's table: how features were made from them, and which of them may hold labels."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from pcnet.errors import PcnetError
 
+if TYPE_CHECKING:
+    from pcnet.graph._graph import Graph
+
 Kind = Literal["number", "boolean", "category", "bag", "vector", "structure"]
+#: A sentence gives at most three of a column's values, and names at most twelve columns.
+_VALUES, _COLUMNS = 3, 12
 
 
 @dataclass(frozen=True)
@@ -65,3 +71,40 @@ class Schema:
             if column.kind not in get_args(Kind):
                 raise PcnetError(f"The column {column.name} is of the unknown kind '{column.kind}'; update pcnet.")
         return Schema(tuple(columns))
+
+
+@dataclass(frozen=True)
+class LabelCandidate:
+    """A column of a graph without labels that may hold them: it has few different `values`, most of them often."""
+
+    name: str
+    values: tuple[str, ...]
+
+    def __str__(self) -> str:
+        more = ", …" if len(self.values) > _VALUES else ""
+        return f"{self.name} ({len(self.values)} values: {', '.join(self.values[:_VALUES])}{more})"
+
+    @property
+    def option(self) -> str:
+        """What to add to a command so that this column is the label."""
+        return f"--read {shlex.quote(f'label={self.name}')}"
+
+
+def require_labels(graph: Graph) -> None:
+    """Refuse to learn from a graph without labels; the sentence names the columns that may hold them."""
+    if int(graph.y.max()) < 0:
+        advice = label_advice(graph.label_candidates) or (
+            "Give some nodes a label, in a column called so, or name the column: --read label=COLUMN (in Python "
+            "label='COLUMN')."
+        )
+        raise PcnetError(f"No node of {graph.name} has a label. {advice}")
+
+
+def label_advice(candidates: Sequence[LabelCandidate]) -> str:
+    """Which columns may hold labels and how to say so; nothing where there are none."""
+    if not candidates:
+        return ""
+    first, more = candidates[0], len(candidates) - _COLUMNS
+    known = ", ".join(map(str, candidates[:_COLUMNS])) + (f" and {more:,} more" if more > 0 else "")
+    how = f"{first.option} (in Python label={first.name!r})"
+    return f"Columns that may hold labels: {known}. Name the one that does: {how}."
