@@ -191,7 +191,8 @@ def sheet(report: dict[str, Any]) -> Table:
         if busy > cores
         else f"Nothing else kept the {cores} cores busy.",
     ]
-    return Table(f"Table 3's methods on {report['dataset']}, {report['epochs']} epochs", COLUMNS, rows, notes, words=("settings",))
+    title = f"Table 3's methods on {report['dataset']}, {report['epochs']} epochs"
+    return Table(title, COLUMNS, rows, notes, words=("settings",))
 
 
 if __name__ == "__main__":

@@ -1,57 +1,22 @@
-"""Everything that a person looks at: tables, pictures, pages, and how far work has come."""
+"""Everything that a person looks at: tables, pictures, pages, and how far work has come.
 
-from pcnet.show._charts import plot_response, plot_scores
-from pcnet.show._compare_progress import CompareProgress
-from pcnet.show._comparison import print_comparison, scores_of, write_comparison, write_comparison_page
-from pcnet.show._critical_difference import plot_critical_difference
-from pcnet.show._inspect import print_inspection
-from pcnet.show._learned import Learned, learned
-from pcnet.show._page import Step, write_report
-from pcnet.show._passband import Passband, describe_response
-from pcnet.show._plot import COLOURS, MARKERS, PALE, RULE, SOFT, panels, save_figure, styled
-from pcnet.show._progress import ProgressBar
-from pcnet.show._scores import Score, scores_text
-from pcnet.show._table import Cell, Table
-from pcnet.show._template import provenance_list
-from pcnet.show._train import graph_words, print_scores, train_headline
-from pcnet.show._tune import SearchBar, print_tuned, tune_headline, tuned_table, write_tuned_tables
+A table and a progress bar are there at once; all other names are imported when they are first asked for.
+"""
 
-__all__ = [
-    "COLOURS",
-    "MARKERS",
-    "PALE",
-    "RULE",
-    "SOFT",
-    "Cell",
-    "CompareProgress",
-    "Learned",
-    "Passband",
-    "ProgressBar",
-    "Score",
-    "SearchBar",
-    "Step",
-    "Table",
-    "describe_response",
-    "graph_words",
-    "learned",
-    "panels",
-    "plot_critical_difference",
-    "plot_response",
-    "plot_scores",
-    "print_comparison",
-    "print_inspection",
-    "print_scores",
-    "print_tuned",
-    "provenance_list",
-    "save_figure",
-    "scores_of",
-    "scores_text",
-    "styled",
-    "train_headline",
-    "tune_headline",
-    "tuned_table",
-    "write_comparison",
-    "write_comparison_page",
-    "write_report",
-    "write_tuned_tables",
-]
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from pcnet.show._progress import ProgressBar as ProgressBar
+from pcnet.show._table import Cell as Cell
+from pcnet.show._table import Table as Table
+
+if TYPE_CHECKING:
+    from pcnet.show._names import *  # noqa: F403
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_") and name != "__all__":
+        raise AttributeError(f"module 'pcnet.show' has no attribute '{name}'")
+    return getattr(import_module("pcnet.show._names"), name)
