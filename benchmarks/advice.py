@@ -22,7 +22,7 @@ from pcnet import Graph, PcnetWarning, inspect_graph
 from pcnet._files import read_json, write_json, write_text
 from pcnet.compare import metric_named, summarise
 from pcnet.data import STRATIFIED
-from pcnet.experiment import graph_experiment, run_experiment
+from pcnet.experiment import resolve, run_experiment
 from pcnet.show import Cell, Table
 
 METHODS = ("mlp", "gcn", "acmgcn", "h2gcn", "linkx", "pcnet")
@@ -64,7 +64,7 @@ def compared(graph: Graph, name: str, method: str, options: argparse.Namespace) 
     """A method's test scores, by the seed of the split; those that were there are kept."""
     path = options.store / f"{name}-{method}.json"
     cell: dict[str, Any] = read_json(path) if path.exists() else {"scores": {}, "seconds": 0.0}
-    experiment = graph_experiment(graph, method, STRATIFIED)
+    experiment = resolve(graph, method, protocol=STRATIFIED)
     wanted = [seed for seed in range(FIRST_SEED, FIRST_SEED + options.splits) if str(seed) not in cell["scores"]]
     for place in range(0, 0 if options.only_stored else len(wanted), options.together):
         seeds = tuple(wanted[place : place + options.together])

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pcnet._files import write_json
-from pcnet.cli._versions import provenance
+from pcnet.experiment import provenance
 
 
 class Command(argparse.ArgumentParser):

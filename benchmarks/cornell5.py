@@ -27,8 +27,9 @@ from benchmarks.command import Command, with_origin
 from pcnet import PcnetError, PcnetWarning, Run, Split, Targets, load_dataset, train
 from pcnet._files import read_json, write_json, write_text
 from pcnet.compare import scores
-from pcnet.experiment import method_name, published, table_experiment
+from pcnet.experiment import method_name, resolve
 from pcnet.graph import Graph, structural_pairs
+from pcnet.paper import published
 from pcnet.show import ProgressBar, Table
 
 DATASET, EPOCHS = "cornell5", 10
@@ -104,7 +105,7 @@ def measure(name: str, dataset: str, splits: int) -> dict[str, Any]:
 def build(graph: Graph) -> dict[str, Any]:
     """WRGAT's pairs of alike nodes, or their reading where they have been kept."""
     start, computing = time.perf_counter(), time.process_time()
-    adjacency = table_experiment("penn94", "table3", "wrgat").model.operator(graph).matrix.to_scipy()
+    adjacency = resolve("penn94", "wrgat", preset="table3", fallback=True).model.operator(graph).matrix.to_scipy()
     with ProgressBar() as bar:
 
         def report(done: int, total: int) -> None:
@@ -118,7 +119,7 @@ def build(graph: Graph) -> dict[str, Any]:
 
 def trained(method: str, graph: Graph, splits: int) -> dict[str, Any]:
     """So many epochs on one core, with an evaluation after each; then, once, the test accuracy of the best of them."""
-    experiment = table_experiment("penn94", "table3", method)
+    experiment = resolve("penn94", method, preset="table3", fallback=True)
     start = time.perf_counter()
     model = experiment.model.for_graph(graph)
     model.operator(graph)

@@ -16,7 +16,7 @@ from rich.table import Table
 from benchmarks.command import Command, keep
 from pcnet import PcnetWarning, load_dataset, make_split
 from pcnet.bench import PlainTraining, Spread, elapsed, endless_runs, take_turns
-from pcnet.experiment import preset_experiment
+from pcnet.experiment import resolve
 from pcnet.training._device_block import CHUNK, DeviceBlock
 
 #: Dataset, runs side by side, and how many times faster per run and epoch it should be.
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def compare(name: str, runs: int, target: float | None, device: str) -> dict[str, Any]:
     """Milliseconds per run and epoch of both, in turns; medians over rounds with the lowest and the highest."""
-    graph, experiment = load_dataset(name), preset_experiment(name, "table2")
+    graph, experiment = load_dataset(name), resolve(name, preset="table2")
     plain = PlainTraining(graph, make_split(graph, experiment.protocol, 0), experiment, 0, device)
     members = endless_runs(graph, experiment, runs)
     torch.cuda.reset_peak_memory_stats()

@@ -15,7 +15,7 @@ from rich.table import Table
 from benchmarks.command import Command, keep
 from pcnet import PcnetError, PcnetWarning, load_dataset
 from pcnet.compare import summarise
-from pcnet.experiment import preset_datasets, preset_experiment, preset_names, run_experiment
+from pcnet.experiment import DEFAULT_METHOD, presets, resolve, run_experiment
 
 COARSE = ("tf32", "bfloat16")
 DIFFERENCE = (
@@ -31,8 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.options(arguments)
     warnings.simplefilter("ignore", PcnetWarning)
     rows = []
-    for preset in preset_names():
-        for dataset in preset_datasets(preset):
+    for preset, known in presets().items():
+        for dataset in known.datasets_of(DEFAULT_METHOD):
             try:
                 rows.append(compare(preset, dataset, options.device))
             except PcnetError as error:
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def compare(preset: str, dataset: str, device: str) -> dict[str, Any]:
     """A cell of the paper's tables in each precision: test accuracies of the same runs, side by side."""
-    graph, experiment = load_dataset(dataset), preset_experiment(dataset, preset)
+    graph, experiment = load_dataset(dataset), resolve(dataset, preset=preset)
     results = {}
     for precision in ("float32", *COARSE):
         changed = replace(experiment, model=replace(experiment.model, precision=precision))

@@ -17,7 +17,7 @@ from benchmarks.tables import show
 from benchmarks.training import check_training
 from pcnet import Graph, PcnetError, PcnetWarning, load_dataset
 from pcnet.bench import TOLERATED, Others
-from pcnet.experiment import preset_experiment
+from pcnet.experiment import resolve
 from pcnet.training import available_threads
 
 DATASETS = ("cora", "texas", "actor", "pubmed", "citeseer")
@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def measure(options: argparse.Namespace, console: Console) -> dict[str, Any]:
     """Every section, shown as soon as it is there."""
     graphs = _load(options.datasets, console)
-    experiments = {name: preset_experiment(name, "table2") for name in graphs}
+    experiments = {name: resolve(name, preset="table2") for name in graphs}
     # Propagation costs most on the largest graph; a neighbour is felt most where kernels are short.
     large = max(graphs, key=lambda name: graphs[name].num_nodes)
     small = "cora" if "cora" in graphs else large

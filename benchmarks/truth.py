@@ -26,8 +26,7 @@ from benchmarks.command import Command, with_origin
 from pcnet import PcnetWarning
 from pcnet._files import read_json, write_json, write_text
 from pcnet.compare import METRICS
-from pcnet.estimator import Ensemble
-from pcnet.experiment import MEMBERS, graph_experiment, run_experiment
+from pcnet.experiment import MEMBERS, Ensemble, resolve, run_experiment
 from pcnet.graph import Graph
 
 SHARE, TIMES, METHODS = 0.4, 3, ("pcnet", "gcn", "mlp")
@@ -75,7 +74,7 @@ def hide(graph: Graph, seed: int) -> tuple[Graph, torch.Tensor]:
 def measured(graph: Graph, seed: int, method: str, options: argparse.Namespace) -> dict[str, Any]:
     """What is said beforehand, and what was right."""
     visible, hidden = hide(graph, seed)
-    experiment = graph_experiment(visible, method)
+    experiment = resolve(visible, method)
     start = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PcnetWarning)

@@ -15,7 +15,7 @@ from small_comparisons import FILES, SMALL, corrected_interval, write_folder
 
 from pcnet import csbm, read_graph
 from pcnet.data import load_embedded
-from pcnet.experiment import graph_experiment, protocol_experiment, run_experiment
+from pcnet.experiment import resolve, run_experiment
 from pcnet.graph import Graph
 
 pytestmark = pytest.mark.filterwarnings("ignore::pcnet.PcnetWarning")
@@ -54,7 +54,7 @@ def test_figures_by_other_means(pcnet, place, citeseer):
 
     # Each method alone on the first two splits, as `pcnet train` would train it.
     for method, row in rows.items():
-        alone = protocol_experiment("citeseer", "random-60-20-20", method)
+        alone = resolve("citeseer", method, protocol="random-60-20-20")
         alone = alone.with_overrides(["epochs=4", "hidden=6"]).with_runs(2, None)
         result = run_experiment(citeseer, alone, threads=1)
         assert row["test"]["per_run"][:2] == list(result.test["accuracy"].per_run)
@@ -177,7 +177,7 @@ def test_a_rare_class_is_scored_by_roc_auc(pcnet, place):
     assert {row["settings"]["metric"] for row in value["methods"]} == {"roc_auc"}
     assert {row["settings"]["select"] for row in value["methods"]} == {"val_roc_auc"}
     loaded = read_graph(place / "pets", label="pet")
-    alone = graph_experiment(loaded, "mlp").with_overrides(["epochs=4", "hidden=6"]).with_runs(3, None)
+    alone = resolve(loaded, "mlp").with_overrides(["epochs=4", "hidden=6"]).with_runs(3, None)
     result = run_experiment(loaded, alone, threads=1)
     auc = [
         sklearn.metrics.roc_auc_score(split.labels[split.test], outcome.logits.softmax(1)[split.test, 1])
@@ -212,7 +212,7 @@ def test_defaults_for_all(pcnet, place, citeseer):
     out = pcnet("compare", *arguments, "--defaults").out
     assert "Every method has its defaults" in out
     rows = {row["method"]: row["settings"] for row in json.loads((place / "r").read_text())["methods"]}
-    expected = graph_experiment(citeseer, "pcnet").with_overrides(["epochs=1"]).settings
+    expected = resolve(citeseer, "pcnet").with_overrides(["epochs=1"]).settings
     assert rows["pcnet"] == {**json.loads(json.dumps(expected)), "source": ""}
 
 

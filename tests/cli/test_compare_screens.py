@@ -15,18 +15,16 @@ from rich.console import Console
 from small_comparisons import LONG, SMALL, corrected_interval
 
 from pcnet import csbm
-from pcnet.cli._compare_report import results
-from pcnet.cli._contest import Contest, Trained
 from pcnet.compare import summarise
-from pcnet.experiment import Basis, Experiment, splits_of
-from pcnet.show import print_comparison
+from pcnet.experiment import Compared, Experiment, Trained, splits_of
+from pcnet.show import comparison_record, print_comparison
 
 pytestmark = pytest.mark.filterwarnings("ignore::pcnet.PcnetWarning")
 MADE = {"date": "2025-03-01", "machine": "a machine"}
 
 
 @pytest.fixture(scope="module")
-def contest() -> Contest:
+def compared() -> Compared:
     """Three methods of which one is close to the best and one is not."""
     graph = csbm(60, 0.5, features=3, seed=0)
     experiments = {method: Experiment("g", "p", "random-60-20-20", tuple(range(8)), row=method) for method in TITLES}
@@ -34,34 +32,34 @@ def contest() -> Contest:
     scores = {"pcnet": best, "pcnet-half-lin": best - 1 + np.tile([2.0, -1.8], 4), "glognn++": best - np.arange(1, 9)}
     splits = splits_of(graph, experiments["pcnet"])
     trained = [
-        Trained(m, experiments[m], found, found, Basis(), (5,) * 8, 1.0, MADE)
+        Trained(m, experiments[m], found, found, (5,) * 8, 1.0, MADE)
         for m, found in ((m, summarise(each)) for m, each in scores.items())
     ]
-    return Contest(graph, splits, trained, {"GAT": "there is [not] enough memory for it"})
+    return Compared(graph, splits, trained, {"GAT": "there is [not] enough memory for it"})
 
 
 TITLES = ("pcnet", "pcnet-half-lin", "glognn++")
 
 
 @pytest.mark.parametrize("width", [80, 120])
-def test_on_screens(contest, width):
+def test_on_screens(compared, width):
     console = Console(file=io.StringIO(), width=width)
-    print_comparison(console, results(contest, "accuracy", [], "cpu"))
+    print_comparison(console, comparison_record(compared, "accuracy", [], "cpu"))
     text = console.file.getvalue()
     assert "…" not in text
     assert max(map(len, text.splitlines())) <= width
     assert ("rank" in text) == (width == 120)
     assert "there is [not] enough memory for it" in text
     whole = " ".join(text.split())
-    ratio = np.mean([len(split.test) / len(split.train) for split in contest.splits])
+    ratio = np.mean([len(split.test) / len(split.train) for split in compared.splits])
     mean, low, high = corrected_interval(np.arange(1.0, 9.0), ratio, 2)
-    assert contest.standings[2].behind.interval == pytest.approx((low, high))
+    assert compared.numbers.standings[2].behind.interval == pytest.approx((low, high))
     assert f"GloGNN++ (behind by {mean:.2f} [{low:.2f}, {high:.2f}])".replace("-", "−") in whole
     # The picture: each dot where its score is among the numbers below, in columns of the same width.
     rows = [line for line in text.splitlines() if "●" in line]
     assert [line.split()[0] for line in rows] == ["PCNet", "PCNet₀.₅-Lin", "GloGNN++"]
     columns = [line.index("●") for line in rows]
-    scores = [each.trained.score for each in contest.standings]
+    scores = [each.score for each in compared.by_method.values()]
     assert np.allclose(np.corrcoef(columns, scores)[0, 1], 1, atol=0.01)
 
 

@@ -137,9 +137,7 @@ def test_default_folders_are_numbered(pcnet, place):
 
 
 def test_the_paper_stands_beside_the_published_settings_only(pcnet, monkeypatch):
-    monkeypatch.setattr(
-        "pcnet.experiment._presets.TrainingSettings.__post_init__", lambda self: vars(self).update(epochs=1)
-    )
+    monkeypatch.setattr("pcnet.training.TrainingSettings.__post_init__", lambda self: vars(self).update(epochs=1))
     out = pcnet("train", "--runs", "1", "--out", "a").out
     assert "81.76" in out
     assert "81.47" in out

@@ -15,7 +15,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import pcnet
 from pcnet import Graph, NodeClassifier, NodeIndexClassifier, PcnetError, csbm
-from pcnet.estimator import Ensemble
+from pcnet.experiment import Ensemble
 from pcnet.graph import Column, Schema
 
 QUICK = {"epochs": 30, "hidden": 8}

@@ -11,11 +11,11 @@ import torch
 
 from pcnet import Split, csbm, make_split
 from pcnet.compare import METRICS, Summary, wilson
-from pcnet.experiment import MEMBERS, Estimate, default_settings, run_experiment
+from pcnet.experiment import MEMBERS, Estimate, resolve, run_experiment
 from pcnet.experiment._estimate import Pooled, estimates, gain_of_members
 from pcnet.graph import Graph
 
-QUICK = default_settings("mine", "gcn").with_overrides(["epochs=30", "hidden=8"]).with_runs(5, None)
+QUICK = resolve(csbm(60, 0.5, features=3, seed=0), "gcn", overrides=["epochs=30", "hidden=8"], runs=5)
 
 
 @pytest.fixture(scope="module")

@@ -10,13 +10,11 @@ import pytest
 
 from pcnet._files import parse_toml
 from pcnet.experiment import (
-    default_experiment,
     method_file,
     method_files,
     method_name,
-    preset_datasets,
-    preset_experiment,
-    table_experiment,
+    presets,
+    resolve,
 )
 from pcnet.tune import Space
 
@@ -32,7 +30,7 @@ def raw(name: str) -> dict[str, Any]:
 
 
 def test_evennet():
-    experiment = preset_experiment("actor", "table2", "evennet")
+    experiment = resolve("actor", "evennet", preset="table2")
     model, training = experiment.model, experiment.training
     assert (model.K, model.hidden, model.alpha, model.activation) == (10, 64, 0.1, "relu")
     assert (model.drop_in, model.drop_hidden, model.drop_prop) == (0.3, 0.3, 0.7)
@@ -43,22 +41,22 @@ def test_evennet():
 
 def test_chebnetii():
     """Both protocols, and a decay of the filter where it is published."""
-    semi, dense = (preset_experiment("cora", table, "chebnetii") for table in ("table1", "table2"))
+    semi, dense = (resolve("cora", "chebnetii", preset=table) for table in ("table1", "table2"))
     assert (semi.model.drop_prop, dense.model.drop_prop) == (0.8, 0.0)
     assert (semi.training.lr["theta"], semi.training.wd["theta"]) == (0.001, 0.05)
     assert dense.training.wd == {"all": 0.0005, "theta": 0.0005}
-    assert {*preset_datasets("table1", "chebnetii")} == {*preset_datasets("table2", "chebnetii")} == SIX
+    assert {*presets()["table1"].datasets_of("chebnetii")} == {*presets()["table2"].datasets_of("chebnetii")} == SIX
 
 
 def test_bernnet():
-    experiment = preset_experiment("texas", "table2", "bernnet")
+    experiment = resolve("texas", "bernnet", preset="table2")
     assert experiment.training.lr == {"all": 0.05, "theta": 0.002}
     assert (experiment.training.stopping, experiment.model.drop_prop) == ("window", 0.5)
-    assert preset_experiment("texas", "table4", "bernnet").model == experiment.model
+    assert resolve("texas", "bernnet", preset="table4").model == experiment.model
 
 
 def test_jacobiconv():
-    experiment = preset_experiment("actor", "table2", "jacobiconv")
+    experiment = resolve("actor", "jacobiconv", preset="table2")
     model, training = experiment.model, experiment.training
     assert (model.a, model.b, model.alpha, model.sign, model.hidden) == (-1.0, 0.5, 1.0, "published", None)
     assert (model.drop_in, model.drop_prop) == (0.9, 0.7)
@@ -75,8 +73,8 @@ def test_every_grid_is_small_and_every_cell_can_be_built(name):
     if file.grid:
         Space.from_json(dict(file.grid), name, file.kind)
     for table in ("table1", "table2", "table3", "table4"):
-        for dataset in preset_datasets(table, name):
-            experiment = preset_experiment(dataset, table, name)
+        for dataset in presets()[table].datasets_of(name):
+            experiment = resolve(dataset, name, preset=table)
             experiment.training.check_groups(experiment.model.groups)
             assert experiment.source
 
@@ -85,9 +83,9 @@ def test_every_grid_is_small_and_every_cell_can_be_built(name):
 def test_rows_of_table_4_are_a_method_with_other_settings(name):
     own = raw(name)
     assert own["like"] == ALIKE[name]
-    assert {*preset_datasets("table4", name)} == SIX
+    assert {*presets()["table4"].datasets_of(name)} == SIX
     for dataset in SIX:
-        mine, theirs = preset_experiment(dataset, "table4", name), preset_experiment(dataset, "table2", ALIKE[name])
+        mine, theirs = resolve(dataset, name, preset="table4"), resolve(dataset, ALIKE[name], preset="table2")
         changed = {
             **{key: value for key, value in own["model"].items() if value != "none"},
             **own.get("table2", {}).get(dataset, {}).get("model", {}),
@@ -112,34 +110,34 @@ def test_no_cell_of_a_row_is_lost():
 
 def test_what_the_rows_are():
     for name in LINEAR:
-        model = preset_experiment("cora", "table4", name).model
+        model = resolve("cora", name, preset="table4").model
         assert (model.basis, model.frozen, model.hidden) == (name, True, None)
-    assert preset_experiment("pubmed", "table4", "chebyshev").model.alpha == 1.0
+    assert resolve("pubmed", "chebyshev", preset="table4").model.alpha == 1.0
     for dataset, classes in CLASSES.items():
-        model = preset_experiment(dataset, "table4", "jacobi-mlp").model
+        model = resolve(dataset, "jacobi-mlp", preset="table4").model
         assert (model.hidden, model.activation, model.frozen, model.drop_hidden) == (classes, "relu", False, 0.0)
-    half, linear = preset_experiment("cora", "table4", "pcnet-half").model, method_file("pcnet-half-lin").defaults.model
+    half, linear = resolve("cora", "pcnet-half", preset="table4").model, method_file("pcnet-half-lin").defaults.model
     assert (half.eta, half.hidden) == (0.5, 64)
     assert (linear.method, linear.eta, linear.hidden) == ("pcnet", 0.5, None)
-    assert default_experiment("cora", "monomial").model == preset_experiment("cora", "table4", "monomial").model
-    assert preset_experiment("texas", "table1", "pcnet-half").model.eta == 0.5
+    assert resolve("cora", "monomial").model == resolve("cora", "monomial", preset="table4").model
+    assert resolve("texas", "pcnet-half", preset="table1").model.eta == 0.5
 
 
 def test_rows_of_table_3_have_the_settings_of_the_code_behind_them():
     """Those of GGCN's repository, for all seven graphs that are at hand."""
     seven = {*SIX, "wisconsin"}
     for name in ("mlp", "gcn", "gat", "gcnii", "gprgnn", "ggcn"):
-        assert {*preset_datasets("table3", name)} == seven, name
+        assert {*presets()["table3"].datasets_of(name)} == seven, name
         for dataset in seven:
-            training = preset_experiment(dataset, "table3", name).training
+            training = resolve(dataset, name, preset="table3").training
             assert (training.epochs, training.stopping, training.patience) == (1500, "patience", 100)
             assert training.select == "val_loss"
             if name != "mlp":
-                directed = preset_experiment(dataset, "table3", name).model.directed
+                directed = resolve(dataset, name, preset="table3").model.directed
                 assert directed == (dataset in ("texas", "actor", "cornell", "wisconsin")), (name, dataset)
-    gprgnn = preset_experiment("texas", "table3", "gprgnn")
+    gprgnn = resolve("texas", "gprgnn", preset="table3")
     assert (gprgnn.model.alpha, gprgnn.training.lr, gprgnn.training.wd) == (1.0, {"all": 0.05}, {"all": 5e-4})
-    mlp = preset_experiment("pubmed", "table3", "mlp")
+    mlp = resolve("pubmed", "mlp", preset="table3")
     assert (mlp.model.hidden, mlp.model.drop_in, mlp.training.wd) == (64, 0.3, {"all": 1e-6})
 
 
@@ -147,8 +145,8 @@ def test_edges_are_directed_in_table_3_alone():
     for name in ("gcn", "gat", "gcnii", "gprgnn", "ggcn"):
         assert not method_file(name).defaults.model.directed
         for table in ("table1", "table2", "table4"):
-            for dataset in preset_datasets(table, name):
-                assert not preset_experiment(dataset, table, name).model.directed
+            for dataset in presets()[table].datasets_of(name):
+                assert not resolve(dataset, name, preset=table).model.directed
 
 
 def test_what_a_grid_chose_is_used_but_not_searched_from():
@@ -156,7 +154,7 @@ def test_what_a_grid_chose_is_used_but_not_searched_from():
     file = method_file("gcn")
     assert file.is_chosen("table2", "cora")
     assert not file.is_chosen("table3", "cora")
-    chosen, again = (table_experiment("cora", "table2", "gcn", only_published=only) for only in (False, True))
-    assert chosen.training == preset_experiment("cora", "table2", "gcn").training
+    chosen, again = (resolve("cora", "gcn", preset="table2", fallback=True, chosen=not only) for only in (False, True))
+    assert chosen.training == resolve("cora", "gcn", preset="table2").training
     assert chosen.source.startswith("validation on 3 splits")
     assert (again.model, again.training, again.seeds) == (file.defaults.model, file.defaults.training, chosen.seeds)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pcnet import PcnetError, PCNetSettings, TrainingSettings
-from pcnet.experiment import override, preset_experiment
+from pcnet.experiment import override, resolve
 
 
 def changed(*assignments: str) -> tuple[PCNetSettings, TrainingSettings]:
@@ -90,7 +90,7 @@ def test_refused(assignment, words):
 
 
 def test_a_changed_experiment_is_no_longer_the_published_one():
-    published = preset_experiment("citeseer", "table2")
+    published = resolve("citeseer", preset="table2")
     assert published.with_overrides([]) is published
     experiment = published.with_overrides(["t=0.5"])
     assert experiment.preset == "table2, changed"
@@ -100,5 +100,5 @@ def test_a_changed_experiment_is_no_longer_the_published_one():
 
 
 def test_settings_name_everything_that_can_be_set():
-    settings = preset_experiment("citeseer", "table2").settings
+    settings = resolve("citeseer", preset="table2").settings
     assert {"method", "protocol", "metric", *vars(PCNetSettings()), *vars(TrainingSettings())} == {*settings}

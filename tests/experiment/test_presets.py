@@ -7,12 +7,10 @@ import pytest
 from pcnet import PcnetError, PCNetSettings, TrainingSettings
 from pcnet.data import CATALOGUE, PROTOCOLS
 from pcnet.experiment import (
-    default_experiment,
     method_file,
     method_files,
-    preset_datasets,
-    preset_experiment,
-    preset_names,
+    presets,
+    resolve,
 )
 
 LONG_SEEDS = (
@@ -54,7 +52,7 @@ PUBLISHED = {
 @pytest.mark.parametrize(("preset", "dataset"), PUBLISHED)
 def test_published_settings(preset, dataset):
     (K, n_poly, t, b, eta, theta), drops, lr, wd, stop, paper = PUBLISHED[preset, dataset]
-    experiment = preset_experiment(dataset, preset)
+    experiment = resolve(dataset, preset=preset)
     assert experiment.model == PCNetSettings(
         hidden=64,
         K=K,
@@ -84,7 +82,7 @@ def test_published_settings(preset, dataset):
 
 
 def test_penn94():
-    experiment = preset_experiment("penn94", "table3")
+    experiment = resolve("penn94", preset="table3")
     model, training = experiment.model, experiment.training
     assert (model.K, model.N, model.t, model.p, model.eta) == (6, 3, 2.0, 2.0, 0.3)
     assert model.activation == "relu"
@@ -93,15 +91,15 @@ def test_penn94():
 
 
 def test_tables_protocols_and_seeds():
-    assert preset_names() == ("table1", "table2", "table3", "table4")
-    assert preset_datasets("table4") == ()
+    assert tuple(presets()) == ("table1", "table2", "table3", "table4")
+    assert presets()["table4"].datasets_of("pcnet") == ()
     six = {"cora", "citeseer", "pubmed", "actor", "texas", "cornell"}
-    assert {*preset_datasets("table1")} == six
-    assert {*preset_datasets("table2")} == six
-    assert {*preset_datasets("table3")} == {*six, "wisconsin", "penn94"}
-    for preset in preset_names():
-        for dataset in preset_datasets(preset):
-            experiment = preset_experiment(dataset, preset)
+    assert {*presets()["table1"].datasets_of("pcnet")} == six
+    assert {*presets()["table2"].datasets_of("pcnet")} == six
+    assert {*presets()["table3"].datasets_of("pcnet")} == {*six, "wisconsin", "penn94"}
+    for preset in tuple(presets()):
+        for dataset in presets()[preset].datasets_of("pcnet"):
+            experiment = resolve(dataset, preset=preset)
             assert dataset in CATALOGUE
             assert experiment.protocol in PROTOCOLS
             if preset == "table1":
@@ -117,25 +115,25 @@ def test_tables_protocols_and_seeds():
 @pytest.mark.parametrize("name", method_files())
 def test_no_key_of_a_file_is_idle(name):
     content = method_file(name).content
-    assert {*content} <= {"method", "source", "model", "training", "grid", *preset_names()}
+    assert {*content} <= {"method", "source", "model", "training", "grid", *tuple(presets())}
     known = {"source", "model", "training", "rerun"}
-    assert all({*entry} <= known for table in preset_names() for entry in content.get(table, {}).values())
+    assert all({*entry} <= known for table in tuple(presets()) for entry in content.get(table, {}).values())
 
 
 def test_defaults():
-    assert default_experiment("citeseer") == preset_experiment("citeseer", "table2")
-    other = default_experiment("wisconsin")
+    assert resolve("citeseer") == resolve("citeseer", preset="table2")
+    other = resolve("wisconsin")
     assert (other.preset, other.protocol, other.seeds) == ("defaults", "random-60-20-20", tuple(range(10)))
     assert other.paper is None
     assert other.model == PCNetSettings()
 
 
 def test_runs_and_seeds():
-    first = preset_experiment("citeseer", "table1")
+    first = resolve("citeseer", preset="table1")
     assert first.with_runs(3, None).seeds == LONG_SEEDS[:3]
     assert first.with_runs(12, None).seeds == (*LONG_SEEDS, 0, 1)
     assert first.with_runs(3, 7).seeds == (7, 8, 9)
-    assert preset_experiment("texas", "table2").with_runs(12, None).seeds == tuple(range(12))
+    assert resolve("texas", preset="table2").with_runs(12, None).seeds == tuple(range(12))
     with pytest.raises(PcnetError, match="--runs must be at least 1, not 0"):
         first.with_runs(0, None)
     with pytest.raises(PcnetError, match="--seed must be at least 0, not -4"):
@@ -144,8 +142,8 @@ def test_runs_and_seeds():
 
 def test_unknown_names():
     with pytest.raises(PcnetError, match="Did you mean 'table2'"):
-        preset_experiment("cora", "tabel2")
+        resolve("cora", preset="tabel2")
     with pytest.raises(PcnetError, match="table1 has no settings of pcnet for wisconsin"):
-        preset_experiment("wisconsin", "table1")
+        resolve("wisconsin", preset="table1")
     with pytest.raises(PcnetError, match="Did you mean 'citeseer'"):
-        default_experiment("citseer")
+        resolve("citseer")

@@ -9,7 +9,7 @@ import torch
 
 from pcnet import PcnetError, TrainingSettings, csbm, load_dataset, make_split
 from pcnet.compare import METRICS, scores
-from pcnet.experiment import Experiment, default_experiment, run_experiment
+from pcnet.experiment import Experiment, resolve, run_experiment
 
 pytestmark = pytest.mark.filterwarnings("ignore::pcnet.PcnetWarning")
 QUICK = Experiment("mine", "quick", "random-60-20-20", (3, 1), training=TrainingSettings(epochs=30))
@@ -42,7 +42,7 @@ def test_each_run_is_that_of_its_seed(graph):
 
 def test_on_the_embedded_graph(monkeypatch):
     monkeypatch.delenv("PCNET_DATA", raising=False)
-    experiment = default_experiment("citeseer").with_overrides(["epochs=150"]).with_runs(1, None)
+    experiment = resolve("citeseer").with_overrides(["epochs=150"]).with_runs(1, None)
     result = run_experiment(load_dataset("citeseer"), experiment)
     assert result.test["accuracy"].mean > 55
     assert any("class 0" in note for note in result.notes)

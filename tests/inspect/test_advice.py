@@ -14,7 +14,7 @@ from probes import probe, tried
 
 from pcnet import Graph, PcnetError, csbm
 from pcnet.compare import METRICS
-from pcnet.experiment import graph_experiment
+from pcnet.experiment import resolve
 from pcnet.inspect import (
     Advice,
     Classes,
@@ -173,7 +173,7 @@ def test_suggestions_are_methods_with_settings_that_exist(pattern):
     assert {"mlp", "gcn", "pcnet"} <= set(found)
     assert len(set(found)) == len(found)
     for each in advised.methods:
-        graph_experiment(graph, each.method).with_overrides(each.settings)
+        resolve(graph, each.method).with_overrides(each.settings)
     assert any(each.settings for each in advised.methods)
 
 

@@ -11,7 +11,7 @@ import torch
 
 from pcnet import Graph
 from pcnet._progress import Progress, Silent
-from pcnet.experiment import Experiment, graph_experiment
+from pcnet.experiment import Experiment, resolve
 from pcnet.graph import Column, Schema
 from pcnet.inspect import Features, Probe, _plan, inspect_graph
 from pcnet.inspect._measures import Neighbours
@@ -48,11 +48,11 @@ def probed(graph: Graph, splits: int | None = 3, progress: Progress | None = Non
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """The basic methods alone, and few epochs of them."""
     monkeypatch.setattr(_plan, "OTHERS", ())
-    monkeypatch.setattr(_plan, "graph_experiment", _fewer_epochs)
+    monkeypatch.setattr(_plan, "resolve", _fewer_epochs)
 
 
-def _fewer_epochs(*of: Any) -> Experiment:
-    experiment = graph_experiment(*of)
+def _fewer_epochs(*of: Any, **more: Any) -> Experiment:
+    experiment = resolve(*of, **more)
     return replace(experiment, training=replace(experiment.training, epochs=20))
 
 
@@ -169,12 +169,12 @@ def test_the_same_seed_gives_the_same_scores_with_any_threads():
 
 @pytest.mark.usefixtures("short")
 def test_a_method_that_cannot_be_trained_is_left_out_and_says_why(monkeypatch):
-    def diverging(*of: Any) -> Experiment:
-        experiment = _fewer_epochs(*of)
+    def diverging(*of: Any, **more: Any) -> Experiment:
+        experiment = _fewer_epochs(*of, **more)
         rate = {"all": 1e30} if experiment.model.method == "gcn" else experiment.training.lr
         return replace(experiment, training=replace(experiment.training, lr=rate))
 
-    monkeypatch.setattr(_plan, "graph_experiment", diverging)
+    monkeypatch.setattr(_plan, "resolve", diverging)
     found = probed(planted("both", n=80), splits=2)
     assert "gcn" not in {each.method for each in found.attempts}
     assert found.left_out["gcn"] == "Its training diverged."

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from contracts.filter_contract import columns
 from contracts.model_contract import SHORT, planted, same
-from pcnet.experiment import preset_experiment
+from pcnet.experiment import resolve
 from pcnet.graph import Graph, Operator
 from pcnet.nn import (
     GCN,
@@ -171,6 +171,6 @@ def test_a_filter_of_one_way_edges_is_not_drawn(tmp_path):
 
 
 def test_by_assignment():
-    experiment = preset_experiment("texas", "table3", "gcn").with_overrides(["directed=false"])
+    experiment = resolve("texas", "gcn", preset="table3").with_overrides(["directed=false"])
     assert not experiment.model.directed
     assert experiment.with_overrides(["directed=true"]).model.directed

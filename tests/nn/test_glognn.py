@@ -14,7 +14,7 @@ from test_models_contract import MethodContract
 from contracts.filter_contract import columns
 from contracts.model_contract import planted
 from pcnet.errors import PcnetError
-from pcnet.experiment import method_file, preset_datasets, preset_experiment
+from pcnet.experiment import method_file, presets, resolve
 from pcnet.graph import Operator
 from pcnet.nn import GloGNN, GloGNNSettings
 from pcnet.nn.models._glognn import _Inverse
@@ -170,10 +170,10 @@ def test_refused(wrong, words):
 def test_published_settings():
     eight = {"cora", "citeseer", "pubmed", "texas", "actor", "cornell", "wisconsin", "penn94"}
     for name, diagonal in (("glognn", False), ("glognn++", True)):
-        assert {*preset_datasets("table3", name)} == eight
+        assert {*presets()["table3"].datasets_of(name)} == eight
         assert method_file(name).kind is GloGNNSettings
-        assert all(preset_experiment(dataset, "table3", name).model.diagonal == diagonal for dataset in eight)
-    experiment = preset_experiment("wisconsin", "table3", "glognn++")
+        assert all(resolve(dataset, name, preset="table3").model.diagonal == diagonal for dataset in eight)
+    experiment = resolve("wisconsin", "glognn++", preset="table3")
     assert (experiment.model.alpha, experiment.model.beta, experiment.model.K) == (1.2, 0.05, 3)
     assert experiment.paper == (88.04, 3.22)
 

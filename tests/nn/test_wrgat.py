@@ -16,7 +16,7 @@ from contracts.filter_contract import columns
 from contracts.model_contract import planted
 from pcnet.data import csbm, make_split
 from pcnet.errors import PcnetError
-from pcnet.experiment import method_file, preset_datasets
+from pcnet.experiment import method_file, presets
 from pcnet.graph import CSR, Operator, structural_pairs
 from pcnet.nn import WRGAT, WRGATSettings
 from pcnet.nn.models import _wrgat
@@ -160,7 +160,7 @@ def test_relations_follow_the_graph():
 
 
 def test_settings_file():
-    assert "penn94" in preset_datasets("table3", "wrgat")
+    assert "penn94" in presets()["table3"].datasets_of("wrgat")
     assert method_file("wrgat").defaults.training.wd == {"all": 5e-5}
 
 

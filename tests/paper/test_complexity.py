@@ -14,7 +14,6 @@ from rich.console import Console
 
 from pcnet import PcnetError
 from pcnet.bench import random_graph
-from pcnet.experiment import published_complexity
 from pcnet.graph import Operator
 from pcnet.paper import (
     METHODS,
@@ -23,6 +22,7 @@ from pcnet.paper import (
     complexity_table,
     fit_exponent,
     plot_complexity,
+    published_complexity,
     run_complexity,
 )
 from pcnet.paper._complexity import Step, with_loops

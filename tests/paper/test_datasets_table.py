@@ -20,9 +20,8 @@ from pcnet import PcnetError
 from pcnet.data import CATALOGUE, load_embedded
 from pcnet.data._embedded import read_embedded
 from pcnet.data._load import _read
-from pcnet.experiment import published_statistics
 from pcnet.graph import Graph
-from pcnet.paper import datasets_table, run_datasets, statistics
+from pcnet.paper import datasets_table, published_statistics, run_datasets, statistics
 from pcnet.paper._datasets import NUMBERS
 
 _FOLDER = os.environ.get("PCNET_DATA")

@@ -199,13 +199,13 @@ def test_what_is_made_as_published_is_a_cell_of_its_own(tmp_path: Path):
     sweep = TableSweep(tmp_path)
     assert len({sweep.path(cell) for cell in [*cells, *ours]}) == 5
     wrgat = Cell("table3", "wrgat", "penn94", as_published=True)
-    assert (wrgat.rule.epoch, wrgat.experiment.training.stopping) == ("last", "none")
+    assert (wrgat.original.epoch, wrgat.experiment.training.stopping) == ("last", "none")
 
 
 def test_what_is_made_as_published_says_so_everywhere():
     gcn, mixhop = Cell("table3", "gcn", "texas"), Cell("table3", "mixhop", "texas", as_published=True)
     records = {cell: record(cell, [77.0 + run for run in range(10)]) for cell in (gcn, mixhop)}
-    records[mixhop]["as_published"] = mixhop.rule.label
+    records[mixhop]["as_published"] = mixhop.original.label
     report = table_report("table3", records, {})
     assert "chosen by test" in next(cell for cell in report["cells"] if cell["method"] == "mixhop")["as_published"]
     overview = overview_table(report)

@@ -13,7 +13,7 @@ import torch
 
 from pcnet import PcnetError, PCNetSettings, Run, Targets, TrainingSettings, make_split, train
 from pcnet.compare import METRICS, scores
-from pcnet.experiment import Experiment, file_experiment, run_experiment
+from pcnet.experiment import Experiment, resolve, run_experiment
 from pcnet.training import _division
 from pcnet.tune import Score, Space, Tuning, reading, tune
 from pcnet.tune import _tune as module
@@ -113,7 +113,7 @@ def test_the_result_is_a_preset(graph, search, tmp_path, monkeypatch):
     monkeypatch.setattr(
         "pcnet.experiment._presets.dataset_named", lambda name: dataclasses.make_dataclass("D", ["name"])(name)
     )
-    experiment = file_experiment(tmp_path / "store" / "best.json")
+    experiment = resolve(preset=tmp_path / "store" / "best.json")
     assert (experiment.dataset, experiment.preset, experiment.seeds) == ("mine", "best", (5, 0, 3))
     result = run_experiment(graph, experiment)
     assert result.test["accuracy"].as_dict() == best["test"]

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pcnet import PcnetError
-from pcnet.experiment import preset_experiment
+from pcnet.experiment import resolve
 from pcnet.tune import Results, Score, Space, Standing, Tuning
 from pcnet.tune._results import entry_of
 from pcnet.tune._strategies import DEFAULTS, GridSearch, Halving, RandomSearch, WithDefaults
@@ -163,6 +163,6 @@ def test_a_grid_search_tries_every_point_once():
     ],
 )
 def test_a_grid_must_be_small(axes, words):
-    experiment = preset_experiment("citeseer", "table2")
+    experiment = resolve("citeseer", preset="table2")
     with pytest.raises(PcnetError, match=words):
         Tuning(experiment, Space.from_json(axes, "f"), strategy="grid")

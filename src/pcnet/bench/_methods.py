@@ -7,7 +7,7 @@ from typing import Any
 
 from pcnet.bench._effort import Effort, Tell
 from pcnet.bench._training import compare_training, training_rounds
-from pcnet.experiment import table_experiment
+from pcnet.experiment import resolve
 from pcnet.graph import Graph
 
 #: Filters that the same line of scripts trains.
@@ -33,7 +33,10 @@ def measure_methods(
     rounds, rows = training_rounds(effort), []
     for done, (name, method) in enumerate(cells):
         tell(f"{method} on {name}", done / len(cells))
-        experiment, clock = table_experiment(name, "table2", method), (effort.cores, rounds, effort.seconds)
+        experiment, clock = (
+            resolve(name, method, preset="table2", fallback=True),
+            (effort.cores, rounds, effort.seconds),
+        )
         (row,) = compare_training(graphs[name], experiment, *clock, device=effort.device, cached=True)
         rows.append({"method": method, "settings": experiment.source or "defaults", **row})
     return {"rounds": rounds, "schemes": SCHEMES, "rows": rows, "left_out": [dict(each) for each in left_out]}

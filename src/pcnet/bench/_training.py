@@ -17,7 +17,7 @@ from pcnet.bench._effort import Effort, Tell
 from pcnet.bench._plain_training import plain_training
 from pcnet.bench._timing import Spread, fastest, per_call, take_turns
 from pcnet.data import make_split
-from pcnet.experiment import Experiment, preset_experiment
+from pcnet.experiment import Experiment, resolve
 from pcnet.graph import Graph
 from pcnet.training import Run, Targets, available_threads, train
 
@@ -137,6 +137,6 @@ def measure_training(effort: Effort, tell: Tell, graphs: Mapping[str, Graph]) ->
     rounds = training_rounds(effort)
     for done, (name, graph) in enumerate(graphs.items()):
         tell(name, done / len(graphs))
-        experiment, clock = preset_experiment(name, "table2"), (effort.cores, rounds, effort.seconds)
+        experiment, clock = resolve(name, preset="table2"), (effort.cores, rounds, effort.seconds)
         rows += compare_training(graph, experiment, *clock, counts=effort.runs, device=effort.device)
     return {"rounds": rounds, "rows": rows}

@@ -17,10 +17,9 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from pcnet._files import check_target
 from pcnet._machine import chosen_device
 from pcnet.cli._options import DataOption, DeviceOption, JsonOption, emit_json
-from pcnet.cli._versions import command_line, versions
 from pcnet.data import EMBEDDED, dataset_named, find, load_dataset
 from pcnet.errors import PcnetError, PcnetWarning, close_match
-from pcnet.experiment import preset_datasets
+from pcnet.experiment import DEFAULT_METHOD, command_line, presets, versions
 from pcnet.graph import Graph
 
 SECTIONS = ("ways", "scale", "bandwidth", "training", "methods")
@@ -126,7 +125,7 @@ def _graphs(
     sections: Sequence[str], names: Sequence[str], data: Path | None, quick: bool
 ) -> dict[str, dict[str, Graph]]:
     """What each section trains on: the named datasets, or those of its usual ones that need no download."""
-    known = preset_datasets("table2")
+    known = presets().named("table2").datasets_of(DEFAULT_METHOD)
     for name in names:
         if dataset_named(name).name not in known:
             raise PcnetError(f"The training is timed with Table 2's settings; it has {', '.join(known)}, not {name}.")

@@ -30,23 +30,18 @@ def write_chosen(folder: Path, method: str, bests: Sequence[Best]) -> Path:
 
 
 def _cell(best: Best) -> dict[str, Any]:
+    """What was searched, as a method's file has it, and where it comes from."""
     search = best["search"]
-    searched = search["space"]
-    model = {name: best["model"][name] for name in searched if name in best["model"]}
-    training = {
-        name: best["training"][name]
-        for name in dict.fromkeys(axis.partition(".")[0] for axis in searched)
-        if name in best["training"]
-    }
-    source = f"validation on {len(best['seeds'])} splits, {search['trials']} settings"
+    names = dict.fromkeys(axis.partition(".")[0] for axis in search["space"])
+    model, training = (
+        {name: best[part][name] for name in names if name in best[part]} for part in ("model", "training")
+    )
     return {
-        "source": source,
+        "source": f"validation on {len(best['seeds'])} splits, {search['trials']} settings",
         "model": model,
         "training": training,
         "validation": round(best["val"]["mean"], 2),
-        "command": best["command"],
-        "date": best["date"],
-        "machine": best["machine"],
+        **{key: best[key] for key in ("command", "date", "machine")},
     }
 
 

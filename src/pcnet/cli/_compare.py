@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import torch
 import typer
 from rich.console import Console
-from rich.markup import escape
+from rich.text import Text
 
-from pcnet._files import check_target
 from pcnet._machine import chosen_device, device_note
-from pcnet.cli._compare_folder import CompareFolder
-from pcnet.cli._compare_report import Step, results
-from pcnet.cli._contest import Contest, Trained, listed
 from pcnet.cli._graph_argument import GraphArgument, ReadOption, graph_at, names_dataset
-from pcnet.cli._metric import metric_words
+from pcnet.cli._next_steps import after_comparison
 from pcnet.cli._options import (
     DataOption,
     DeviceOption,
@@ -27,28 +20,35 @@ from pcnet.cli._options import (
     JsonOption,
     MetricOption,
     ProtocolOption,
+    SeedOption,
+    SetOption,
     ThreadsOption,
+    check_json,
     emit_json,
+    metric_words,
 )
-from pcnet.cli._versions import provenance
-from pcnet.data import EMBEDDED
-from pcnet.errors import PcnetError, close_match
+from pcnet.errors import PcnetError
 from pcnet.experiment import (
     DEFAULT_METHOD,
+    Compared,
+    CompareFolder,
     Experiment,
+    Trained,
     check_scorable,
-    graph_experiment,
     method_file,
-    named_experiment,
-    preset_names,
-    run_experiment,
+    presets,
+    resolve,
     splits_of,
-    table_experiment,
 )
 from pcnet.graph import Graph
-from pcnet.show import CompareProgress, print_comparison, write_comparison
-
-NO_MEMORY = "there is not enough memory for it"
+from pcnet.show import (
+    CompareProgress,
+    comparison_record,
+    graph_words,
+    listed,
+    print_comparison,
+    write_comparison,
+)
 
 
 def compare(
@@ -69,11 +69,8 @@ def compare(
         int | None,
         typer.Option(help="Number of splits; every method is trained once on each.", show_default="the preset's, 10"),
     ] = None,
-    assignments: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change a setting of all methods, as in --set epochs=200."),
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="First seed; the published seeds by default.")] = None,
+    assignments: SetOption = None,
+    seed: SeedOption = None,
     threads: ThreadsOption = None,
     device: DeviceOption = "auto",
     out: Annotated[
@@ -101,115 +98,80 @@ def compare(
     """
     chosen = _methods(methods)
     device = chosen_device(device)
-    if json_file not in (None, "-"):
-        check_target(json_file)
+    check_json(json_file)
     if preset is not None:
         _check_preset(preset, graph, protocol, defaults)
     loaded = graph_at(graph, data, read)
-
-    def settings(method: str) -> Experiment:
-        if defaults or not names_dataset(graph):
-            found = graph_experiment(loaded, method, protocol)
-        elif preset is not None:
-            found = table_experiment(loaded.name, preset, method)
-        else:
-            found = named_experiment(loaded.name, None, method, protocol)
-        return found.with_metric(metric)
-
+    of = loaded.name if names_dataset(graph) and not defaults else loaded
+    asked: dict[str, Any] = {"preset": preset, "protocol": protocol, "metric": metric, "runs": runs, "seed": seed}
     # The splits are those of one method whichever are asked for, so that they depend on none that is compared.
-    usual = settings(DEFAULT_METHOD)
-    seeds = usual.with_runs(len(usual.seeds) if runs is None else runs, seed).seeds
-    experiments = {method: replace(_changed(settings(method), assignments or []), seeds=seeds) for method in chosen}
+    usual = resolve(of, DEFAULT_METHOD, fallback=True, **asked)
+    experiments = {
+        m: replace(_changed(resolve(of, m, fallback=True, **asked), assignments), seeds=usual.seeds) for m in chosen
+    }
     splits = splits_of(loaded, next(iter(experiments.values())))
     check_scorable(usual.scored_by, splits)
     folder = CompareFolder.open(out, loaded, splits, experiments, resume)
     console = Console(stderr=json_file == "-")
     titles = listed([experiment.title for experiment in experiments.values()])
     words = metric_words(loaded, usual.scored_by, metric)
-    console.print(
-        f"[bold]{titles}[/bold] on {escape(loaded.name)} ({loaded.num_nodes:,} nodes, {loaded.num_features:,} "
-        f"features, {loaded.num_classes} classes): {usual.protocol}, {len(splits)} splits, {escape(words)}"
-        f"{device_note(device)}",
-        highlight=False,
-    )
-    trained, left_out = _train_all(loaded, experiments, folder, console, threads, device)
+    rest = f" on {graph_words(loaded)}: {usual.protocol}, {len(splits)} splits, {words}{device_note(device)}"
+    console.print(Text.assemble((titles, "bold"), rest), highlight=False)
+    trained, left_out = _train_all(loaded, folder, console, threads, device)
     folder.clear()
     if not trained:
         reasons = list(dict.fromkeys(left_out.values()))
         raise PcnetError(reasons[0] if len(reasons) == 1 else f"No method could be trained. {' '.join(reasons)}")
-    contest = Contest(loaded, splits, trained, left_out)
+    compared = Compared(loaded, splits, trained, left_out)
     options = {
-        "--preset": [preset] if preset else [],
-        "--protocol": [protocol] if protocol else [],
-        "--metric": [metric] if metric else [],
-        "--set": assignments or [],
-        "--read": read or [],
-        "--data": [str(data)] if data else [],
+        "preset": [preset] if preset else [],
+        "protocol": [protocol] if protocol else [],
+        "metric": [metric] if metric else [],
+        "set": assignments or [],
+        "read": read or [],
+        "data": [str(data)] if data else [],
     }
-    value = results(contest, words, _next_steps(contest.order[0], graph, options), device)
+    steps = after_comparison(compared.by_method[compared.numbers.order[0]], graph, options)
+    value = comparison_record(compared, words, steps, device)
     print_comparison(console, value)
-    write_comparison(folder.path, value, contest.ranks)
-    for step in value["next"]:
-        console.print(f"{step['what']}\n  {step['command']}", highlight=False, markup=False, soft_wrap=True)
+    write_comparison(folder.path, value, compared.numbers.ranks)
+    for what, command in steps:
+        console.print(f"{what}\n  {command}", highlight=False, markup=False, soft_wrap=True)
     console.print(f"Everything is in {folder.path}; look at compare.html", highlight=False, markup=False)
     emit_json(json_file, value)
 
 
 def _train_all(
-    graph: Graph,
-    experiments: Mapping[str, Experiment],
-    folder: CompareFolder,
-    console: Console,
-    threads: int | None,
-    device: str,
+    graph: Graph, folder: CompareFolder, console: Console, threads: int | None, device: str
 ) -> tuple[list[Trained], dict[str, str]]:
-    """Scores of every method that could be trained, and of the others the reason; each is kept at once."""
-    said = provenance(device)
-    made = {"date": said["date"], "machine": said["machine"]}
-    trained: dict[str, Trained] = {}
-    left_out: dict[str, str] = {}
+    """Scores of every method that could be trained, and of the others the reason."""
+    trained, left_out = folder.kept(), dict[str, str]()
     try:
-        with CompareProgress(console, experiments) as progress:
-            for method, experiment in experiments.items():
-                kept = folder.kept(method, experiment)
-                if kept is not None:
-                    trained[method] = kept
-                    progress.kept(method, kept)
-            for method, experiment in experiments.items():
+        with CompareProgress(console, folder.experiments) as progress:
+            for method, kept in trained.items():
+                progress.kept(method, kept)
+            for method, experiment in folder.experiments.items():
                 if method in trained:
                     continue
                 progress.begin(method)
-                checkpoint = folder.checkpoint(experiment, device)
-                how = {"threads": threads, "device": device, "reporter": progress, "checkpoint": checkpoint}
-                outcome = _attempt(graph, method, experiment, made, **how)
+                outcome = folder.train(graph, method, device=device, threads=threads, reporter=progress)
                 if isinstance(outcome, Trained):
                     trained[method] = outcome
-                    folder.keep(outcome)
                 else:
                     left_out[experiment.title] = outcome
                 progress.finish(method, outcome)
     except KeyboardInterrupt:
-        raise Interrupted(_how_to_go_on(folder, experiments, trained)) from None
+        raise Interrupted(_how_to_go_on(folder, trained)) from None
     # In the order that was asked for, whichever were there before.
-    return [trained[method] for method in experiments if method in trained], left_out
+    return [trained[method] for method in folder.experiments if method in trained], left_out
 
 
-def _attempt(graph: Graph, method: str, experiment: Experiment, made: Mapping[str, str], **how: Any) -> Trained | str:
-    """A method's scores, or why there are none."""
-    try:
-        return Trained.of(method, run_experiment(graph, experiment, resume=True, **how), made)
-    except PcnetError as error:
-        return str(error)
-    except (MemoryError, torch.cuda.OutOfMemoryError):
-        return NO_MEMORY
-
-
-def _how_to_go_on(folder: CompareFolder, experiments: Mapping[str, Experiment], trained: Mapping[str, Trained]) -> str:
+def _how_to_go_on(folder: CompareFolder, trained: dict[str, Trained]) -> str:
     if not folder.is_halfway:
         folder.clear()
         return "Interrupted; nothing was written. Fewer methods or --runs take less time."
     done = listed([each.title for each in trained.values()])
-    rest = listed([each.title for method, each in experiments.items() if method not in trained])
+    rest = listed([each.title for method, each in folder.experiments.items() if method not in trained])
     kept = f"{done or 'what is half trained'} {'are' if len(trained) > 1 else 'is'} kept in {folder.path}"
     return f"Interrupted; {kept}: the same command goes on with {rest}."
 
@@ -221,34 +183,20 @@ def _methods(names: str) -> list[str]:
     return chosen
 
 
-def _changed(experiment: Experiment, assignments: Sequence[str]) -> Experiment:
+def _changed(experiment: Experiment, assignments: list[str] | None) -> Experiment:
     """The experiment with `--set` applied; what a method does not have is refused before any is trained."""
     try:
-        changed = experiment.with_overrides(assignments)
-        changed.training.check_groups(changed.model.groups)
+        return experiment.with_overrides(assignments or []).checked()
     except PcnetError as error:
         raise PcnetError(f"{experiment.title}: {error}") from None
-    return changed
 
 
 def _check_preset(preset: str, graph: str | None, protocol: str | None, defaults: bool) -> None:
-    if preset not in preset_names():
-        known = ", ".join(preset_names())
-        raise PcnetError(f"There is no preset '{preset}'; choose from {known}.{close_match(preset, preset_names())}")
+    presets().named(preset)
     if not names_dataset(graph):
         raise PcnetError("--preset is for the paper's datasets; leave it out for a graph of your own.")
     if protocol is not None or defaults:
         other = "--protocol" if protocol is not None else "--defaults"
         raise PcnetError(f"--preset brings splits and settings of its own; leave out {other}.")
     # Refuses a dataset that the table does not have, before it is loaded.
-    table_experiment(graph or EMBEDDED, preset)
-
-
-def _next_steps(best: Trained, graph: str | None, options: Mapping[str, Sequence[str]]) -> list[Step]:
-    """What to do with the best method, as commands that read, split and score the graph in the same way."""
-    said = [word for name, values in options.items() for value in values for word in (name, value)]
-    where = [graph or EMBEDDED, "--method", best.method, *said]
-    steps = [(f"Train {best.title}, for predictions and a report:", shlex.join(["pcnet", "train", *where]))]
-    if best.method == DEFAULT_METHOD or method_file(best.method).grid:
-        steps.append(("Search for better settings of it:", shlex.join(["pcnet", "tune", *where])))
-    return steps
+    resolve(graph, preset=preset, fallback=True)

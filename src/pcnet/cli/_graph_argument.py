@@ -12,7 +12,6 @@ import typer
 
 from pcnet.data import CATALOGUE, EMBEDDED, dataset_named, load_dataset, read_graph
 from pcnet.errors import PcnetError, PcnetWarning, close_match
-from pcnet.experiment import Experiment, file_experiment, graph_experiment
 from pcnet.graph import Graph, Kind
 
 #: How the names of files that hold a graph end.
@@ -43,7 +42,7 @@ def graph_at(name: str | None, data: Path | None, read: Sequence[str] | None = N
     """The graph that `name` means; None is CiteSeer, which is inside the package.
 
     A bare word that names a dataset is that dataset, whatever lies in the working folder: `./texas` is the folder.
-    `read` are `key=value` wishes for `read_graph`.
+    `read` are the `key=value` assignments of `--read`.
     """
     if name is None or names_dataset(name):
         if read:
@@ -56,7 +55,7 @@ def graph_at(name: str | None, data: Path | None, read: Sequence[str] | None = N
             )
         return load_dataset(name or EMBEDDED, data)
     if Path(name).exists() or _looks_like_path(name):
-        return read_graph(Path(name), **reading_wishes(read))
+        return read_graph(Path(name), **read_options(read))
     raise PcnetError(
         f"'{name}' is neither a file or folder here nor a named dataset.{close_match(name, CATALOGUE)} "
         f"Give the path of your graph, or one of {', '.join(CATALOGUE)}."
@@ -65,40 +64,26 @@ def graph_at(name: str | None, data: Path | None, read: Sequence[str] | None = N
 
 def names_dataset(name: str | None) -> bool:
     """Whether a GRAPH argument means a dataset of the catalogue."""
-    if name is None:
-        return True
     try:
-        dataset_named(name)
+        return name is None or bool(dataset_named(name))
     except PcnetError:
         return False
-    return True
 
 
-def own_experiment(
-    graph: Graph, preset: str | None, method: str, protocol: str | None = None, metric: str | None = None
-) -> Experiment:
-    """What a command does with a graph of one's own: a method's defaults, or the settings in a .json file."""
-    if preset is None:
-        return graph_experiment(graph, method, protocol, metric)
-    if not preset.endswith(".json"):
-        raise PcnetError(f"{preset} has no settings for your own graph; leave out --preset, or name a .json file.")
-    return file_experiment(preset, graph).with_metric(metric)
-
-
-def reading_wishes(assignments: Sequence[str] | None) -> dict[str, Any]:
-    """`key=value` assignments as arguments of `read_graph`."""
-    wishes: dict[str, Any] = {"drop": [], "kinds": {}}
+def read_options(assignments: Sequence[str] | None) -> dict[str, Any]:
+    """`key=value` assignments of `--read` as arguments of `read_graph`."""
+    options: dict[str, Any] = {"drop": [], "kinds": {}}
     for assignment in assignments or ():
         key, equals, value = (part.strip() for part in assignment.partition("="))
         kind, dot, column = key.partition(".")
         if equals and value and key in TEXTS:
-            wishes[key] = value
+            options[key] = value
         elif equals and value and key == "drop":
-            wishes["drop"].append(value)
+            options["drop"].append(value)
         elif key == "directed" and value.lower() in ("true", "false"):
-            wishes[key] = value.lower() == "true"
+            options[key] = value.lower() == "true"
         elif kind == "kind" and dot and column and value in get_args(Kind):
-            wishes["kinds"][column] = value
+            options["kinds"][column] = value
         elif kind == "kind" or key == "directed":
             choices = get_args(Kind) if kind == "kind" else ("true", "false")
             raise PcnetError(f"--read {key} must be one of {', '.join(choices)}, not '{value}'.")
@@ -106,7 +91,7 @@ def reading_wishes(assignments: Sequence[str] | None) -> dict[str, Any]:
             known = ", ".join((*TEXTS, "drop", "directed", "kind.COLUMN"))
             hint = close_match(key, TEXTS)
             raise PcnetError(f"--read takes KEY=VALUE with a key of {known}, not '{assignment}'.{hint}")
-    return wishes
+    return options
 
 
 def _looks_like_path(name: str) -> bool:

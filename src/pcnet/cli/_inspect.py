@@ -7,10 +7,9 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from pcnet._files import check_target
 from pcnet._machine import chosen_device
 from pcnet.cli._graph_argument import GraphArgument, ReadOption, graph_at
-from pcnet.cli._options import DataOption, DeviceOption, JsonOption, MetricOption, ThreadsOption, emit_json
+from pcnet.cli._options import DataOption, DeviceOption, JsonOption, MetricOption, ThreadsOption, check_json, emit_json
 from pcnet.compare import metric_named
 from pcnet.errors import PcnetError
 from pcnet.inspect import inspect_graph
@@ -49,8 +48,7 @@ def inspect(
     device = chosen_device(device)
     if metric is not None:
         metric_named(metric)
-    if json_file not in (None, "-"):
-        check_target(json_file)
+    check_json(json_file)
     chosen = graph_at(graph, data, read)
     with ProgressBar() as progress:
         found = inspect_graph(

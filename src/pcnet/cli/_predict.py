@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -14,14 +14,12 @@ from rich.table import Table
 
 from pcnet._files import check_target, read_json, write_atomically, write_csv
 from pcnet._machine import chosen_device
-from pcnet.cli._graph_argument import ReadOption, graph_at, names_dataset, reading_wishes
-from pcnet.cli._options import DataOption, DeviceOption, JsonOption, emit_json
+from pcnet.cli._graph_argument import ReadOption, graph_at, names_dataset, read_options
+from pcnet.cli._options import DataOption, DeviceOption, JsonOption, check_json, emit_json
 from pcnet.data import read_graph
 from pcnet.errors import PcnetError
+from pcnet.experiment import Ensemble
 from pcnet.graph import Graph
-
-if TYPE_CHECKING:
-    from pcnet.estimator import Ensemble
 
 ENDINGS = (".csv", ".parquet")
 
@@ -55,12 +53,8 @@ def predict(
     device = chosen_device(device)
     if output.suffix.lower() not in ENDINGS:
         raise PcnetError(f"{output} must end in {' or '.join(ENDINGS)}.")
-    for target in (output, None if json_file == "-" else json_file):
-        if target is not None:
-            check_target(target)
-    # Imported here: scikit-learn takes a second to load, and other commands need not wait for it.
-    from pcnet.estimator import Ensemble
-
+    check_target(output)
+    check_json(json_file)
     ensemble = Ensemble.load(run)
     graph = _graph(run, graph_name, ensemble, data, read)
     probabilities = ensemble.probabilities(graph, device).numpy()
@@ -104,7 +98,7 @@ def _graph(run: Path, name: str | None, ensemble: Ensemble, data: Path | None, r
             raise PcnetError(f"{run} does not say which graph it was trained on; name one.") from None
     if names_dataset(name):
         return graph_at(name, data, read)
-    return read_graph(name, **reading_wishes(read), schema=ensemble.reading_schema, classes=ensemble.classes)
+    return read_graph(name, **read_options(read), schema=ensemble.reading_schema, classes=ensemble.classes)
 
 
 def _columns(graph: Graph, ensemble: Ensemble, probabilities: np.ndarray, rows: np.ndarray) -> dict[str, list[Any]]:

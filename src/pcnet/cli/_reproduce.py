@@ -12,8 +12,8 @@ from rich.console import Console
 from pcnet._machine import chosen_device
 from pcnet.cli._options import DataOption, DeviceOption, JsonOption, ThreadsOption, emit_json
 from pcnet.cli._reproduction import Reproduction
-from pcnet.cli._versions import provenance
 from pcnet.errors import PcnetError, close_match
+from pcnet.experiment import provenance
 from pcnet.paper import TableSweep, cells_of
 from pcnet.propagate import available_threads
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from pcnet._files import check_target
 from pcnet._machine import chosen_device
-from pcnet.cli._graph_argument import GraphArgument, ReadOption, graph_at, names_dataset, own_experiment
-from pcnet.cli._metric import metric_words
+from pcnet.cli._graph_argument import GraphArgument, ReadOption, graph_at, names_dataset
+from pcnet.cli._next_steps import after_training
 from pcnet.cli._options import (
     DataOption,
     DeviceOption,
@@ -20,15 +19,17 @@ from pcnet.cli._options import (
     MethodOption,
     MetricOption,
     ProtocolOption,
+    SeedOption,
+    SetOption,
     ThreadsOption,
+    check_json,
     emit_json,
+    metric_words,
 )
-from pcnet.cli._run_folder import RunFolder
-from pcnet.cli._versions import provenance
 from pcnet.errors import PcnetError
-from pcnet.experiment import DEFAULT_METHOD, MEMBERS, Result, named_experiment, run_experiment
+from pcnet.experiment import DEFAULT_METHOD, MEMBERS, RunFolder, provenance, resolve, run_experiment
 from pcnet.graph import require_labels
-from pcnet.show import ProgressBar, print_scores, train_headline
+from pcnet.show import ProgressBar, print_scores, train_headline, write_report
 
 
 def train(
@@ -44,10 +45,7 @@ def train(
         typer.Option(help="Number of runs, each with a split and a seed of its own.", show_default="the preset's, 10"),
     ] = None,
     metric: MetricOption = None,
-    assignments: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change a setting, as in --set t=0.5 --set lr.theta=0.01."),
-    ] = None,
+    assignments: SetOption = None,
     predictor: Annotated[
         bool | None,
         typer.Option(
@@ -56,7 +54,7 @@ def train(
             show_default="yes, but not with the settings of a table of the paper",
         ),
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="First seed; the published seeds by default.")] = None,
+    seed: SeedOption = None,
     threads: ThreadsOption = None,
     device: DeviceOption = "auto",
     out: Annotated[
@@ -79,25 +77,26 @@ def train(
     if preset is not None and protocol is not None:
         raise PcnetError("--preset brings splits of its own; leave out --preset or --protocol.")
     device = chosen_device(device)
-    if names_dataset(graph_name):
-        graph = None
-        experiment = named_experiment(graph_name, preset, method, protocol).with_metric(metric)
-    else:
-        graph = graph_at(graph_name, data, read)
-        experiment = own_experiment(graph, preset, method, protocol, metric)
-    runs = len(experiment.seeds) if runs is None else runs
-    experiment = experiment.with_overrides(assignments or []).with_runs(runs, seed)
-    experiment.training.check_groups(experiment.model.groups)
-    if json_file not in (None, "-"):
-        check_target(json_file)
-    if graph is None:
-        graph = graph_at(experiment.dataset, data, read)
+    own = None if names_dataset(graph_name) else graph_at(graph_name, data, read)
+    experiment = resolve(
+        graph_name if own is None else own,
+        method,
+        preset=preset,
+        protocol=protocol,
+        metric=metric,
+        overrides=assignments or [],
+        runs=runs,
+        seed=seed,
+    ).checked()
+    check_json(json_file)
+    # A named dataset is looked for once everything else is known to be right.
+    graph = graph_at(experiment.dataset, data, read) if own is None else own
     require_labels(graph)
     # What is wrong with the model's settings is found out before anything is written.
     experiment.model.build(graph.num_features, graph.num_classes)
     console = Console(stderr=json_file == "-")
     folder = RunFolder.open(out, experiment, resume)
-    members = MEMBERS if (predictor if predictor is not None else not experiment.of_a_table) else 0
+    members = MEMBERS if (predictor if predictor is not None else not experiment.of_a_preset) else 0
     console.print(train_headline(graph, experiment, device), highlight=False, markup=False, style="bold")
     if experiment.metric != "accuracy" and metric is None:
         words = metric_words(graph, experiment.scored_by, metric)
@@ -122,27 +121,14 @@ def train(
     except BaseException:
         folder.discard()
         raise
-    summary = summary_of(result, device)
-    folder.write(graph, result, summary, graph_name or graph.name, read or [])
+    made = provenance(device)
+    summary, source = {**result.as_dict(), **made}, graph_name or graph.name
+    folder.write(graph, result, summary, source, read or [])
+    steps = after_training(folder.path, graph, result, source, read or [])
+    write_report(folder.path / "report.html", graph, result, steps=steps, **made)
+    folder.finish(result)
     print_scores(console, result)
     for note in (*graph.notes, *result.notes):
         console.print(f"note: {note}", style="dim", highlight=False, markup=False)
     console.print(f"{result.seconds:.1f} s; everything is in {folder.path}", highlight=False, markup=False)
     emit_json(json_file, summary)
-
-
-def summary_of(result: Result, device: str) -> dict[str, Any]:
-    """The result as plain data, shares in percent, with what it takes to compute it again."""
-    experiment = result.experiment
-    return {
-        "dataset": experiment.dataset,
-        "preset": experiment.preset,
-        "runs": len(experiment.seeds),
-        "settings": {**experiment.settings, "seeds": list(experiment.seeds)},
-        "metric": experiment.metric,
-        "test": result.headline.as_dict(),
-        "val": result.val[experiment.metric].as_dict(),
-        "epochs": [outcome.epochs for outcome in result.outcomes],
-        "seconds": result.seconds,
-        **provenance(device),
-    }

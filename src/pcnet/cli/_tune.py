@@ -10,11 +10,9 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from pcnet._files import check_target
 from pcnet._machine import chosen_device, device_note
 from pcnet.cli._chosen_settings import write_chosen
-from pcnet.cli._graph_argument import ReadOption, graph_at, names_dataset, own_experiment
-from pcnet.cli._metric import metric_words
+from pcnet.cli._graph_argument import ReadOption, graph_at, names_dataset
 from pcnet.cli._options import (
     DataOption,
     DeviceOption,
@@ -24,21 +22,20 @@ from pcnet.cli._options import (
     MetricOption,
     ProtocolOption,
     ThreadsOption,
+    check_json,
     emit_json,
+    metric_words,
 )
-from pcnet.cli._versions import command_line, provenance
 from pcnet.data import load_dataset
 from pcnet.errors import PcnetError
 from pcnet.experiment import (
     DEFAULT_METHOD,
     Experiment,
-    graph_experiment,
+    command_line,
     method_file,
-    named_experiment,
-    preset_datasets,
-    preset_names,
-    table_datasets,
-    table_experiment,
+    presets,
+    provenance,
+    resolve,
 )
 from pcnet.graph import Graph
 from pcnet.show import SearchBar, print_tuned, tune_headline, tuned_table, write_tuned_tables
@@ -111,22 +108,17 @@ def tune(
     whole table is searched where nothing is published, and the choices are written to METHOD.toml.
     """
     device = chosen_device(device)
-    if json_file not in (None, "-"):
-        check_target(json_file)
+    check_json(json_file)
     console = Console(stderr=json_file == "-")
 
     def search(dataset: str, preset: str | None, store: Path | None) -> Tuned:
         graph = graph_at(dataset, data, read)
-        if names_dataset(dataset):
-            published = _base(dataset, preset, protocol, method)
-        elif preset is not None and protocol is not None:
-            raise PcnetError("Your own graph is split by --protocol or as the file --preset says; leave one out.")
-        else:
-            published = own_experiment(graph, preset, method, protocol)
-        count = len(published.seeds) if runs is None else runs
-        experiment = published.with_metric(metric).with_overrides(assignments or []).with_runs(count, None)
+        of = dataset if names_dataset(dataset) else graph
+        # A grid that is searched again starts where it did: what it chose the last time does not count.
+        published = resolve(of, method, preset=preset, protocol=protocol, fallback=True, chosen=False)
+        experiment = published.with_metric(metric).with_overrides(assignments or []).with_runs(runs)
         axes = _space(space, method).fixing(assignments or [], experiment.model)
-        of_the_paper = published.preset in preset_names() and published.source
+        of_the_paper = published.of_a_preset and published.source
         tuning = Tuning(
             experiment,
             axes,
@@ -156,8 +148,8 @@ def tune(
             console.print(f"note: {note}", style="dim", highlight=False)
         return tuned
 
-    tables = preset_names() if dataset == "all" else (dataset,)
-    if not set(tables) <= set(preset_names()):
+    tables = tuple(presets()) if dataset == "all" else (dataset,)
+    if not set(tables) <= set(presets()):
         emit_json(json_file, search(dataset, preset, store).best)
         return
     if preset is not None or protocol is not None:
@@ -191,15 +183,14 @@ def tune(
 def _datasets(table: str, method: str) -> list[str]:
     """Of PCNet all datasets of a table; of other methods those that nothing is published for."""
     if method == DEFAULT_METHOD:
-        return list(preset_datasets(table))
+        return list(presets()[table].datasets_of(method))
     published = method_file(method).content.get(table, {})
-    return [name for name in table_datasets(table) if name not in published]
+    return [name for name in presets()[table].protocols if name not in published]
 
 
 def _defaults(graph: Graph, experiment: Experiment, method: str, assignments: Sequence[str]) -> Settings:
     """The method's own defaults: settings of a table are no candidates, where test scores chose them."""
-    plain = graph_experiment(graph, method, experiment.protocol).with_metric(experiment.metric)
-    plain = plain.with_overrides(assignments)
+    plain = resolve(graph, method, protocol=experiment.protocol, metric=experiment.metric, overrides=assignments)
     return plain.model, plain.training
 
 
@@ -211,17 +202,6 @@ def _space(path: Path | None, method: str) -> Space:
     if method == DEFAULT_METHOD:
         return published_space()
     return Space.from_json(dict(known.grid), f"The grid of {known.name}", known.kind)
-
-
-def _base(dataset: str, preset: str | None, protocol: str | None, method: str) -> Experiment:
-    """What the search starts from: splits, and everything that is not searched."""
-    if preset in preset_names():
-        experiment = table_experiment(dataset, str(preset), method, only_published=True)
-    else:
-        experiment = named_experiment(dataset, preset, method, protocol)
-    if protocol not in (None, experiment.protocol):
-        raise PcnetError(f"{preset} splits by {experiment.protocol}, not by {protocol}; leave one of the two out.")
-    return experiment
 
 
 def _name(published: Experiment, preset: str | None) -> str:

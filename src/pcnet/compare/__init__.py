@@ -1,38 +1,48 @@
-"""Metrics, calibration, intervals, ranks, paired tests, and whether a published figure came out again."""
+"""Numbers only: metrics, calibration, intervals, ranks, paired tests, and whether a published figure came out again."""
 
 from pcnet.compare._calibration import Reliability, reliability, temperature
-from pcnet.compare._critical_difference import CriticalDifference, Pair, critical_difference
-from pcnet.compare._intervals import Summary, summarise, wilson
-from pcnet.compare._joined import joined_interval
+from pcnet.compare._comparison import BEST, PERHAPS, UNKNOWN, WORSE, Comparison, Lead, Standing, Winners, winners
 from pcnet.compare._metrics import METRICS, UNBALANCED, Metric, default_metric, metric_named, scores
-from pcnet.compare._paired import LEVEL, Comparison, Rival, holm, signed_rank, winners
-from pcnet.compare._ranks import average_ranks
-from pcnet.compare._resampled import paired_half_width, resampled_half_width, resampled_t
+from pcnet.compare._ranks import CriticalDifference, Pair, average_ranks, critical_difference
+from pcnet.compare._summary import Summary, summarise, wilson
+from pcnet.compare._tests import (
+    LEVEL,
+    difference_interval,
+    holm,
+    joined_interval,
+    resampled_half_width,
+    signed_rank,
+)
 from pcnet.compare._verdict import Verdict, half_width_of, verdict
 
 __all__ = [
+    "BEST",
     "LEVEL",
     "METRICS",
+    "PERHAPS",
     "UNBALANCED",
+    "UNKNOWN",
+    "WORSE",
     "Comparison",
     "CriticalDifference",
+    "Lead",
     "Metric",
     "Pair",
     "Reliability",
-    "Rival",
+    "Standing",
     "Summary",
     "Verdict",
+    "Winners",
     "average_ranks",
     "critical_difference",
     "default_metric",
+    "difference_interval",
     "half_width_of",
     "holm",
     "joined_interval",
     "metric_named",
-    "paired_half_width",
     "reliability",
     "resampled_half_width",
-    "resampled_t",
     "scores",
     "signed_rank",
     "summarise",

@@ -37,6 +37,10 @@ def temperature(logits: Tensor, labels: Tensor) -> float:
     The second term says that log T is normal before anything is seen: with many nodes it counts for nothing, and a few
     that happen to be all right do not make the model certain of everything. To be fitted on nodes that did not train,
     such as those of validation.
+
+    >>> logits = torch.tensor([[4.0, 0.0], [0.0, 4.0], [4.0, 0.0], [0.0, 4.0]])
+    >>> temperature(logits, torch.tensor([0, 1, 0, 0])) > 1
+    True
     """
     # Imported here: commands that calibrate nothing need not wait for it.
     import scipy.optimize

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from pcnet.errors import PcnetError, close_match
+from pcnet._registry import Registry
+from pcnet.errors import PcnetError
 
 #: Two classes of which one has more than this share: accuracy hardly moves there, and ROC-AUC is the usual choice.
 UNBALANCED = 0.65
@@ -149,29 +150,33 @@ def _mean_where(values: Tensor, defined: Tensor) -> Tensor:
     return torch.where(defined, values, 0.0).sum(-1) / defined.sum(-1)
 
 
-METRICS: Mapping[str, Metric] = {
-    each.name: each
-    for each in (
-        Metric("accuracy", "accuracy", _accuracy),
-        Metric("balanced_accuracy", "balanced accuracy", _balanced_accuracy),
-        Metric("macro_f1", "macro-F1", _macro_f1),
-        Metric("roc_auc", "ROC-AUC", _roc_auc, ranks=True),
-        Metric("average_precision", "average precision", _average_precision, ranks=True),
-        Metric("log_loss", "log loss", _log_loss, percent=False, sign=-1),
-    )
-}
+METRICS: Registry[Metric] = Registry("metric")
+for _metric in (
+    Metric("accuracy", "accuracy", _accuracy),
+    Metric("balanced_accuracy", "balanced accuracy", _balanced_accuracy),
+    Metric("macro_f1", "macro-F1", _macro_f1),
+    Metric("roc_auc", "ROC-AUC", _roc_auc, ranks=True),
+    Metric("average_precision", "average precision", _average_precision, ranks=True),
+    Metric("log_loss", "log loss", _log_loss, percent=False, sign=-1),
+):
+    METRICS.add(_metric.name, _metric)
 
 
 def metric_named(name: str) -> Metric:
-    """A metric by its name, in which - is as good as _."""
-    known = name.lower().replace("-", "_")
-    if known not in METRICS:
-        raise PcnetError(f"There is no metric '{name}'; choose from {', '.join(METRICS)}.{close_match(known, METRICS)}")
-    return METRICS[known]
+    """A metric by its name in any case, in which - is as good as _.
+
+    >>> metric_named("ROC-AUC").name
+    'roc_auc'
+    """
+    return METRICS.named(name.replace("-", "_"))
 
 
 def default_metric(labels: Tensor) -> Metric:
-    """Accuracy; ROC-AUC for two classes of which the larger one has more than 65 % of the labels (−1: unknown)."""
+    """Accuracy; ROC-AUC for two classes of which the larger one has more than 65 % of the labels (−1: unknown).
+
+    >>> default_metric(torch.tensor([0, 0, 0, 1, -1])).title
+    'ROC-AUC'
+    """
     counts = torch.bincount(labels[labels >= 0])
     counts = counts[counts > 0]
     unbalanced = len(counts) == 2 and float(counts.max()) > UNBALANCED * float(counts.sum())
@@ -179,7 +184,11 @@ def default_metric(labels: Tensor) -> Metric:
 
 
 def scores(logits: Tensor, labels: Tensor, nodes: Tensor) -> dict[str, float]:
-    """Every metric on some nodes, by name; one that is undefined there is left out."""
+    """Every metric on some nodes, by name; one that is undefined there is left out.
+
+    >>> scores(torch.tensor([[2.0, 1.0], [0.0, 3.0]]), torch.tensor([0, 0]), torch.arange(2))["accuracy"]
+    50.0
+    """
     if len(nodes) == 0:
         raise PcnetError("There are no nodes to score.")
     found = {name: metric.score(logits[nodes], labels[nodes]) for name, metric in METRICS.items()}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pcnet._checks import whole_number
-from pcnet.compare._intervals import Summary
+from pcnet.compare._summary import Summary
 from pcnet.errors import PcnetError
 
 Word = Literal["reproduced", "above", "below", "not reproducible"]
@@ -40,6 +40,10 @@ def verdict(ours: Summary, mean: float, half_width: float, *, not_reproducible: 
     the same than 95 % intervals should. Half a unit of the published second digit is forgiven.
 
     A sentence in `not_reproducible` says why the figure cannot be had again, and is the verdict whatever the numbers.
+
+    >>> from pcnet.compare import summarise
+    >>> verdict(summarise([80.0, 81.0, 82.0]), 82.0, 0.5).word
+    'reproduced'
     """
     if not (math.isfinite(mean) and math.isfinite(half_width) and half_width >= 0):
         raise PcnetError(

@@ -1,75 +1,59 @@
-"""The paper's experiments as data, and the runner that turns them into results."""
+"""From what was asked for to an experiment (`resolve`), to scored runs (`run_experiment`), and to their folder."""
 
-from pcnet.experiment._as_published import AS_PUBLISHED, AsPublished
-from pcnet.experiment._difference import Basis, difference_interval
+from pcnet.experiment._compare_folder import CompareFolder
+from pcnet.experiment._compared import Compared, Trained
+from pcnet.experiment._ensemble import Ensemble, FilterResponse
 from pcnet.experiment._estimate import Estimate, Pooled
-from pcnet.experiment._methods import MethodFile, method_file, method_files
+from pcnet.experiment._experiment import Experiment
+from pcnet.experiment._methods import MethodFile, method_file, method_files, method_name
 from pcnet.experiment._overrides import override
-from pcnet.experiment._presets import (
-    DEFAULT_METHOD,
-    Experiment,
-    default_experiment,
-    default_settings,
-    file_experiment,
-    graph_experiment,
-    named_experiment,
-    preset_datasets,
-    preset_experiment,
-    preset_names,
-    protocol_experiment,
-    table_datasets,
-    table_experiment,
+from pcnet.experiment._presets import PRESETS, Preset, presets
+from pcnet.experiment._provenance import command_line, provenance, versions
+from pcnet.experiment._resolve import DEFAULT_METHOD, resolve
+from pcnet.experiment._run_folder import RunFolder
+from pcnet.experiment._runner import (
+    MEMBERS,
+    VAL_SHARE,
+    Result,
+    check_scorable,
+    ratios_of,
+    run_experiment,
+    splits_of,
+    targets_of_all,
 )
-from pcnet.experiment._published import (
-    Figure,
-    Published,
-    Statistics,
-    method_name,
-    published,
-    published_complexity,
-    published_names,
-    published_statistics,
-)
-from pcnet.experiment._runner import MEMBERS, VAL_SHARE, Result, run_experiment, splits_of, targets_of_all
-from pcnet.experiment._scorable import check_scorable
+from pcnet.experiment._tested_epoch import CandidateEpochs, EpochRule
 
 __all__ = [
-    "AS_PUBLISHED",
     "DEFAULT_METHOD",
     "MEMBERS",
+    "PRESETS",
     "VAL_SHARE",
-    "AsPublished",
-    "Basis",
+    "CandidateEpochs",
+    "CompareFolder",
+    "Compared",
+    "Ensemble",
+    "EpochRule",
     "Estimate",
     "Experiment",
-    "Figure",
+    "FilterResponse",
     "MethodFile",
     "Pooled",
-    "Published",
+    "Preset",
     "Result",
-    "Statistics",
+    "RunFolder",
+    "Trained",
     "check_scorable",
-    "default_experiment",
-    "default_settings",
-    "difference_interval",
-    "file_experiment",
-    "graph_experiment",
+    "command_line",
     "method_file",
     "method_files",
     "method_name",
-    "named_experiment",
     "override",
-    "preset_datasets",
-    "preset_experiment",
-    "preset_names",
-    "protocol_experiment",
-    "published",
-    "published_complexity",
-    "published_names",
-    "published_statistics",
+    "presets",
+    "provenance",
+    "ratios_of",
+    "resolve",
     "run_experiment",
     "splits_of",
-    "table_datasets",
-    "table_experiment",
     "targets_of_all",
+    "versions",
 ]

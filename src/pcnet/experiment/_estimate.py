@@ -33,8 +33,6 @@ class Estimate(Summary):
 
     measured: float = 0.0
     gain: float = 0.0
-    nodes: int = 0
-    unlabelled: int = 0
 
     def as_dict(self) -> dict[str, object]:
         own = {name: getattr(self, name) for name in ("measured", "gain", "nodes", "unlabelled")}
@@ -92,7 +90,7 @@ def estimates(
         more = gain(metric, measured)
         value = min(measured + more, 100.0) if metric.percent else max(measured + more, 0.0)
         interval = _interval(metric, value, logits, labels, unlabelled)
-        found[name] = Estimate(value, interval, runs.std, runs.per_run, measured, value - measured, n, unlabelled)
+        found[name] = Estimate(value, interval, runs.std, runs.per_run, n, unlabelled, measured, value - measured)
     return found
 
 

@@ -78,13 +78,34 @@ def method_files() -> dict[str, MethodFile]:
 
 
 def method_file(name: str) -> MethodFile:
-    """One of them, by a name in any case."""
+    """One of them, by a name in any case.
+
+    >>> method_file("GCN").defaults.model.hidden
+    64
+    """
     known = method_files()
     if name.lower() not in known:
         raise PcnetError(
             f"There is no method '{name}'; choose from {', '.join(known)}.{close_match(name.lower(), known)}"
         )
     return known[name.lower()]
+
+
+@cache
+def _titles() -> Mapping[str, str]:
+    name = "titles.toml"
+    return parse_toml(files("pcnet.experiment").joinpath(name).read_text(encoding="utf-8"), name)
+
+
+def method_name(method: str) -> str:
+    """A method as its authors write it.
+
+    >>> method_name("h2gcn")
+    'H₂GCN'
+    """
+    if method not in _titles():
+        raise PcnetError(f"There is no method '{method}'.{close_match(method, _titles())}")
+    return _titles()[method]
 
 
 def _read(name: str) -> MethodFile:

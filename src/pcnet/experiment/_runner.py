@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -13,15 +14,14 @@ from torch import Tensor
 from pcnet.compare import Metric, Summary, scores, summarise
 from pcnet.data import Split, draw_validation, is_fixed, make_split
 from pcnet.errors import PcnetError
-from pcnet.experiment._as_published import AsPublished, EpochsInQuestion
 from pcnet.experiment._estimate import Estimate, Pooled, estimates, gain_of_members
-from pcnet.experiment._presets import Experiment
-from pcnet.experiment._scorable import check_scorable
+from pcnet.experiment._experiment import Experiment
+from pcnet.experiment._tested_epoch import CandidateEpochs, EpochRule
 from pcnet.graph import Graph, require_labels
 from pcnet.training import Outcome, Reporter, Run, Targets, clear_checkpoint, train
 
-#: A predictor has so many members: each leaves another fifth of the labels out to stop by, so that every label trains
-#: four of them and stops one.
+#: Members of a predictor: each keeps another fifth of the labels to stop by, so that every label trains four of them
+#: and stops one.
 MEMBERS, VAL_SHARE = 5, 0.2
 
 
@@ -29,7 +29,7 @@ MEMBERS, VAL_SHARE = 5, 0.2
 class Result:
     """The runs of an experiment and their scores by metric (in percent where they are shares).
 
-    `members` were trained on all labels beside the runs, to predict: the runs say how good such predictions are.
+    `members` were trained on all labels, to predict: the runs say how good such predictions are.
     """
 
     experiment: Experiment
@@ -60,6 +60,21 @@ class Result:
         """What the runs say of the nodes that they tested."""
         return Pooled.of(self.splits, [outcome.logits for outcome in self.outcomes])
 
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data, fit for JSON; shares in percent."""
+        experiment = self.experiment
+        return {
+            "dataset": experiment.dataset,
+            "preset": experiment.preset,
+            "runs": len(experiment.seeds),
+            "settings": {**experiment.settings, "seeds": list(experiment.seeds)},
+            "metric": experiment.metric,
+            "test": self.headline.as_dict(),
+            "val": self.val[experiment.metric].as_dict(),
+            "epochs": [outcome.epochs for outcome in self.outcomes],
+            "seconds": self.seconds,
+        }
+
     @property
     def notes(self) -> list[str]:
         """What the splits have to say, each sentence once."""
@@ -76,19 +91,39 @@ def run_experiment(
     reporter: Reporter | None = None,
     checkpoint: str | Path | None = None,
     resume: bool = False,
-    as_published: AsPublished | None = None,
+    tested: EpochRule | None = None,
 ) -> Result:
     """Split, train and only then score: training is handed no test label.
 
-    Scored is the epoch that validation chose, or with `as_published` the one that the method's authors tested. Splits
-    of the paper are summed up as there, by the mean over the runs; other splits by an `Estimate`. With `members`, as
-    many models are trained beside the runs on every label that there is, to predict the nodes without one.
+    Args:
+        graph: with labels on two or more classes.
+        experiment: what to train, of `resolve`.
+        members: models to train besides, on every label that there is, to predict the nodes without one.
+        threads: runs computed at the same time; all cores by default.
+        device: as of torch.
+        reporter: is told of epochs.
+        checkpoint: a folder to keep half-trained runs in; with `resume` they go on from there.
+        tested: the epoch to score; by default the one that validation chose.
+
+    Returns:
+        The runs and their scores. Splits of the paper are summed up as there, by the mean over the runs; other splits
+        by an `Estimate`.
+
+    Raises:
+        PcnetError: a graph without labels, splits that the metric says nothing on, a run that diverged.
+
+    >>> from pcnet import csbm
+    >>> from pcnet.experiment import resolve
+    >>> graph = csbm(100, 0.8, features=4, seed=0)
+    >>> result = run_experiment(graph, resolve(graph, "mlp", overrides=["epochs=3"], runs=2))
+    >>> len(result.headline.per_run), result.headline.nodes
+    (2, 40)
     """
     require_labels(graph)
     splits = splits_of(graph, experiment)
     check_scorable(experiment.scored_by, splits)
     runs, final = _runs(experiment, splits), _members(graph, experiment, members)
-    asked = None if as_published is None else EpochsInQuestion(as_published.epoch, len(runs))
+    candidates = None if tested is None else CandidateEpochs(tested, len(runs))
     start = time.perf_counter()
     trained = train(
         graph,
@@ -98,7 +133,7 @@ def run_experiment(
         reporter=reporter,
         checkpoint=checkpoint,
         resume=resume,
-        watch=None if asked is None else asked.watch,
+        watch=None if candidates is None else candidates.watch,
     )
     seconds = time.perf_counter() - start
     outcomes = trained[: len(runs)]
@@ -109,7 +144,7 @@ def run_experiment(
             raise PcnetError(
                 f"Training with seed {run.seed} diverged: no epoch had a finite loss. Lower the learning rates."
             )
-    logits = [outcome.logits for outcome in outcomes] if asked is None else asked.chosen_by_test(splits)
+    logits = [outcome.logits for outcome in outcomes] if candidates is None else candidates.chosen_by_test(splits)
     test, val = (_summaries(logits, splits, part) for part in ("test", "val"))
     kept = tuple(zip(final, trained[len(runs) :], strict=True))
     if not experiment.follows_paper:
@@ -143,6 +178,22 @@ def splits_of(graph: Graph, experiment: Experiment) -> list[Split]:
     turns = len(graph.fixed_splits) if is_fixed(experiment.protocol) else 0
     numbers = [seed % turns if turns else seed for seed in experiment.seeds]
     return [make_split(graph, experiment.protocol, number) for number in numbers]
+
+
+def ratios_of(splits: Sequence[Split]) -> list[float]:
+    """n_test / n_train of each split, which says how much splits of the same nodes overlap."""
+    return [len(split.test) / len(split.train) for split in splits]
+
+
+def check_scorable(metric: Metric, splits: Sequence[Split]) -> None:
+    """Refuse a ranking metric where the validation or the test nodes of a split are all of one class."""
+    for number, split in enumerate(splits if metric.ranks else (), start=1):
+        for part, nodes in (("validation", split.val), ("test", split.test)):
+            if len(split.labels[nodes].unique()) < 2:
+                raise PcnetError(
+                    f"The {part} nodes of split {number} of {len(splits)} are all of one class, where "
+                    f"{metric.title} says nothing; use another metric, such as log_loss, or label more nodes."
+                )
 
 
 def targets_of_all(graph: Graph, known: Tensor, share: float, seed: int) -> Targets:

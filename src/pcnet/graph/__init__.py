@@ -3,6 +3,7 @@
 from pcnet.graph._columns import Column, Kind, LabelCandidate, Schema, label_advice, require_labels
 from pcnet.graph._csr import CSR
 from pcnet.graph._graph import Graph, check_edges
+from pcnet.graph._hash import graph_hash, tensor_hash
 from pcnet.graph._homophily import (
     adjusted_homophily,
     class_homophily,
@@ -34,6 +35,7 @@ __all__ = [
     "class_homophily",
     "clear_operator_cache",
     "edge_homophily",
+    "graph_hash",
     "label_advice",
     "label_informativeness",
     "node_homophily",
@@ -41,5 +43,6 @@ __all__ = [
     "spectral_density",
     "spectral_interval",
     "structural_pairs",
+    "tensor_hash",
     "two_hop",
 ]

@@ -11,7 +11,7 @@ import scipy.sparse
 import torch
 
 from pcnet.data import STRATIFIED
-from pcnet.experiment import Experiment, graph_experiment
+from pcnet.experiment import Experiment, resolve
 from pcnet.graph import CSR, Graph
 from pcnet.inspect._measures import Features, Neighbours
 from pcnet.inspect._methods import tuned_for
@@ -100,7 +100,7 @@ def candidates(graph: Graph, neighbours: Neighbours, features: Features, metric:
     for method in (*BASIC, *OTHERS) if linked else ("mlp",):
         way: Way = "graph" if features.structural else "features" if method == "mlp" else "both"
         for settings in dict.fromkeys([(), tuned_for(method, features)]):
-            experiment = graph_experiment(graph, method, STRATIFIED).with_overrides(settings).with_metric(metric)
+            experiment = resolve(graph, method, protocol=STRATIFIED, metric=metric, overrides=settings)
             name = " ".join((method, *settings))
             found.append(Candidate(way, name, graph, experiment, size.seconds(method), method, settings))
     if linked:
@@ -108,7 +108,7 @@ def candidates(graph: Graph, neighbours: Neighbours, features: Features, metric:
         numbers = CSR.from_scipy(scipy.sparse.eye(nodes, format="csr", dtype="float32"))
         for method, x in (("gcn", numbers), ("linkx", torch.zeros(nodes, 1))):
             bare = replace(graph, x=x, schema=None)
-            experiment = graph_experiment(bare, method, STRATIFIED).with_metric(metric)
+            experiment = resolve(bare, method, protocol=STRATIFIED, metric=metric)
             seconds = size._replace(values=nodes).seconds(method)
             found.append(Candidate("graph", f"{method} without features", bare, experiment, seconds))
     return found
@@ -122,7 +122,7 @@ def sample_candidates(
     found = []
     for way, table in seen.items():
         if way not in missing_ways(features, neighbours):
-            experiment = graph_experiment(table, "mlp", STRATIFIED).with_metric(metric)
+            experiment = resolve(table, "mlp", protocol=STRATIFIED, metric=metric)
             found.append(Candidate(way, SAMPLED[way], table, experiment, 1.0))
     return note, found
 

@@ -1,6 +1,7 @@
 """Torch modules in PyG's manner."""
 
 from pcnet.nn._dropout import DeviceDraws, Draws
+from pcnet.nn._learned import Learned, learned
 from pcnet.nn._perceptron import Perceptron
 from pcnet.nn._runs import RunModule
 from pcnet.nn.conv import (
@@ -112,6 +113,7 @@ __all__ = [
     "LINKXSettings",
     "LayeredNet",
     "LayeredNetSettings",
+    "Learned",
     "MLPSettings",
     "MixHop",
     "MixHopSettings",
@@ -128,6 +130,7 @@ __all__ = [
     "TWIRLSSettings",
     "WRGATSettings",
     "filters_of",
+    "learned",
     "load_model",
     "method_named",
     "save_model",

@@ -10,15 +10,9 @@ from typing import Any
 
 from pcnet.data import dataset_named
 from pcnet.errors import PcnetError, close_match
-from pcnet.experiment import (
-    AS_PUBLISHED,
-    AsPublished,
-    Experiment,
-    preset_datasets,
-    preset_experiment,
-    published,
-    published_names,
-)
+from pcnet.experiment import Experiment, presets, resolve
+from pcnet.paper._original import ORIGINAL, OriginalEvaluation
+from pcnet.paper._published import published
 
 #: Settings that an ablation of the text changes in those of a table.
 ABLATIONS: dict[str, dict[str, Any]] = {"eta-half": {"eta": 0.5}, "no-identity": {"identity": False}}
@@ -41,22 +35,22 @@ class Cell:
         return f"{self.table} {self.method} {self.dataset}{' as published' if self.as_published else ''}"
 
     @property
-    def rule(self) -> AsPublished | None:
+    def original(self) -> OriginalEvaluation | None:
         """The authors' own way, where that is wanted."""
-        return AS_PUBLISHED[self.method] if self.as_published else None
+        return ORIGINAL[self.method] if self.as_published else None
 
     @property
     def experiment(self) -> Experiment | None:
         """What computes it, or None where there are no settings for it yet."""
         if self.table in ABLATIONS:
-            whole = preset_experiment(self.dataset, published(self.table).protocol_of)
+            whole = resolve(self.dataset, preset=published(self.table).protocol_of)
             model = replace(whole.model, **ABLATIONS[self.table])
             # What was printed for PCNet, and what its authors' code gave again, is not about this model.
             return replace(whole, preset=self.table, model=model, paper=None, rerun=None)
-        if self.dataset not in preset_datasets(self.table, self.method):
+        if self.dataset not in presets().named(self.table).datasets_of(self.method):
             return None
-        experiment = preset_experiment(self.dataset, self.table, self.method)
-        return experiment if self.rule is None else self.rule.applied(experiment)
+        experiment = resolve(self.dataset, self.method, preset=self.table)
+        return experiment if self.original is None else self.original.applied(experiment)
 
     @property
     def missing(self) -> str:
@@ -77,7 +71,7 @@ def cells_of(
         "dataset", [dataset_named(name).name for name in datasets], [d for each in known for d in each.datasets]
     )
     return [
-        Cell(each.name, method, dataset, as_published and method in AS_PUBLISHED)
+        Cell(each.name, method, dataset, as_published and method in ORIGINAL)
         for each in known
         for method in each.methods
         for dataset in each.datasets
@@ -85,13 +79,8 @@ def cells_of(
     ]
 
 
-def known_tables() -> tuple[str, ...]:
-    """Tables 1 to 4 and the two ablations."""
-    return published_names()
-
-
 def fingerprint(experiment: Experiment) -> str:
-    """Of everything that the outcome depends on besides the data: settings, splits and seeds."""
+    """A hash of everything that the outcome depends on besides the data: settings, splits and seeds."""
     content = {**experiment.settings, "dataset": experiment.dataset, "seeds": list(experiment.seeds)}
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
 

@@ -15,10 +15,10 @@ from pcnet._checks import positive_number, whole_number
 from pcnet._progress import Progress, Silent
 from pcnet.bench import TOLERATED, Others, Sample, Spread, per_call, random_graph, take_turns
 from pcnet.errors import PcnetWarning
-from pcnet.experiment import published_complexity
 from pcnet.graph import Operator, SelfLoops
 from pcnet.paper._exponents import Exponent, fit_exponent
 from pcnet.paper._methods import METHODS, Method, Size, Sweep
+from pcnet.paper._published import published_complexity
 from pcnet.show import Table
 
 #: What a sweep does not vary.

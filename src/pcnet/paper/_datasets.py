@@ -10,8 +10,8 @@ from typing import Any
 from pcnet._progress import Progress, Silent
 from pcnet.data import dataset_named, find, load_dataset
 from pcnet.errors import PcnetError, PcnetWarning
-from pcnet.experiment import Statistics, published_statistics
 from pcnet.graph import Graph, edge_homophily
+from pcnet.paper._published import Statistics, published_statistics
 from pcnet.show import Table
 
 #: What the paper prints of each dataset, and the heading it has here.

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pcnet.experiment import method_name, published
+from pcnet.experiment import method_name
+from pcnet.paper._published import published
 from pcnet.show import COLOURS, MARKERS, RULE, SOFT, panels, save_figure, styled
 
 #: A colour and a marker for each verdict, the same in every picture.

@@ -69,12 +69,14 @@ class TableSweep:
             warnings.simplefilter("ignore", PcnetWarning)
             graph = _dataset(cell.dataset, self.data)
             how: dict[str, Any] = {"threads": self.threads, "device": self.device, "reporter": progress}
-            result = run_experiment(graph, experiment, **how, as_published=cell.rule)
+            result = run_experiment(
+                graph, experiment, **how, tested=None if cell.original is None else cell.original.epoch
+            )
         record = {
             "table": cell.table,
             "method": cell.method,
             "dataset": cell.dataset,
-            "as_published": None if cell.rule is None else cell.rule.label,
+            "as_published": cell.original and cell.original.label,
             "fingerprint": fingerprint(experiment),
             **_known_anyway(experiment),
             "settings": {**experiment.settings, "seeds": list(experiment.seeds)},

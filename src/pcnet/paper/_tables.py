@@ -8,8 +8,9 @@ from dataclasses import asdict
 from typing import Any
 
 from pcnet.compare import Summary, average_ranks, verdict, winners
-from pcnet.experiment import Figure, method_name, published
+from pcnet.experiment import method_name
 from pcnet.paper._cells import NOT_REPRODUCIBLE, Cell
+from pcnet.paper._published import Figure, published
 from pcnet.paper._sweep import Record
 from pcnet.show import Table
 

@@ -11,8 +11,7 @@ import numpy as np
 from pcnet._checks import FloatArray
 from pcnet.compare import Metric, Reliability
 from pcnet.graph import Operator
-from pcnet.nn import PolynomialConv
-from pcnet.show._learned import Learned, learned
+from pcnet.nn import Learned, PolynomialConv, learned
 from pcnet.show._plot import ACCENT, INK, PAGE, SECOND, SOFT, WIDTH, panels, save_figure, styled, tip
 from pcnet.show._scores import LONGEST, Score, axis_title, digits, ends, shortened, span
 from pcnet.show._surroundings import Bin

@@ -5,25 +5,15 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping
-from typing import Protocol
 
 from rich.console import Console
 
-from pcnet.experiment import Experiment
+from pcnet.experiment import Experiment, Trained
+from pcnet.show._compared import scored
 from pcnet.show._progress import ProgressBar
 
 #: Seconds without a line after which, where there is no bar, a line says how far it is.
 SILENCE = 60.0
-
-
-class Finished(Protocol):
-    """What a line says about a trained method."""
-
-    @property
-    def scored(self) -> str: ...
-
-    @property
-    def seconds(self) -> float: ...
 
 
 class CompareProgress(ProgressBar):
@@ -40,7 +30,7 @@ class CompareProgress(ProgressBar):
         self._stage, self._total, self._units = "", 1, 0
         self._printed, self._lock = time.monotonic(), threading.Lock()
 
-    def kept(self, method: str, trained: Finished) -> None:
+    def kept(self, method: str, trained: Trained) -> None:
         """A method was trained before."""
         self._finished(method, trained, ", kept from before")
 
@@ -50,7 +40,7 @@ class CompareProgress(ProgressBar):
         self._now = f"{experiment.title}, {self._done + 1} of {len(self._experiments)}"
         self.stage("training", experiment.training.epochs * len(experiment.seeds))
 
-    def finish(self, method: str, outcome: Finished | str) -> None:
+    def finish(self, method: str, outcome: Trained | str) -> None:
         """Its scores, or why there are none."""
         self._finished(method, outcome, "")
 
@@ -82,13 +72,13 @@ class CompareProgress(ProgressBar):
         waiting, known = len(self._experiments) - self._done, self._seconds.values()
         return f"; {time_left(waiting * sum(known) / len(known))}" if known and waiting else ""
 
-    def _finished(self, method: str, outcome: Finished | str, note: str) -> None:
+    def _finished(self, method: str, outcome: Trained | str, note: str) -> None:
         self._done += 1
         if isinstance(outcome, str):
             words = f"is left out: {outcome}"
         else:
             self._seconds[method] = outcome.seconds
-            words = f"{outcome.scored}, {outcome.seconds:.1f} s"
+            words = f"{scored(outcome)}, {outcome.seconds:.1f} s"
         done = f"{self._done} of {len(self._experiments)} done: {self._experiments[method].title} {words}{note}"
         self._line(f"{done}{self._left}")
 

@@ -2,10 +2,10 @@
 
 from pcnet.show._charts import plot_response, plot_scores
 from pcnet.show._compare_progress import CompareProgress
+from pcnet.show._compared import comparison_record, listed
 from pcnet.show._comparison import print_comparison, scores_of, write_comparison, write_comparison_page
 from pcnet.show._critical_difference import plot_critical_difference
 from pcnet.show._inspect import print_inspection
-from pcnet.show._learned import Learned, learned
 from pcnet.show._page import Step, write_report
 from pcnet.show._passband import Passband, describe_response
 from pcnet.show._plot import COLOURS, MARKERS, PALE, RULE, SOFT, panels, save_figure, styled
@@ -24,16 +24,16 @@ __all__ = [
     "SOFT",
     "Cell",
     "CompareProgress",
-    "Learned",
     "Passband",
     "ProgressBar",
     "Score",
     "SearchBar",
     "Step",
     "Table",
+    "comparison_record",
     "describe_response",
     "graph_words",
-    "learned",
+    "listed",
     "panels",
     "plot_critical_difference",
     "plot_response",

@@ -13,11 +13,10 @@ import numpy as np
 
 from pcnet.experiment import Estimate, Result
 from pcnet.graph import Graph
-from pcnet.nn import FilterNet
+from pcnet.nn import FilterNet, filters_of, learned
 from pcnet.show._charts import RUNS, bins_chart, curves_chart, filter_chart, reliability_chart, scores_chart
 from pcnet.show._headline import Scored, all_scores, warnings
 from pcnet.show._heatmap import FEW, heatmap, numbered
-from pcnet.show._learned import learned_filters
 from pcnet.show._mistakes import SHOWN, Mistake, mistakes, write_mistakes, wrong_nodes
 from pcnet.show._passband import describe_response
 from pcnet.show._plot import inline, save_figure
@@ -209,11 +208,13 @@ def _trust(results: Tally) -> dict[str, Any]:
 
 
 def _filter(graph: Graph, result: Result, path: Path) -> dict[str, Any]:
-    found = learned_filters(graph, result)
-    if found is None:
+    convs = filters_of(outcome.model for outcome in result.outcomes)
+    if not convs:
         model = result.outcomes[0].model
         return {"passband": None, "edgeless": isinstance(model, FilterNet) and model.conv is None}
-    drawn, experiment = filter_chart(found), result.experiment
+    experiment = result.experiment
+    found = learned(convs, experiment.model.operator(graph))
+    drawn = filter_chart(found)
     passband = describe_response(found.lam, found.mean, found.density)
     picture = inline(drawn, f"Learned filter over the eigenvalues of the graph. {passband.sentence}")
     drawn.suptitle(f"{experiment.title} on {experiment.dataset} ({experiment.preset}), {len(found.responses)} runs")

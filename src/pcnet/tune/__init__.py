@@ -1,6 +1,5 @@
 """Search for settings: by validation alone, many at a time, by any number of workers."""
 
-from pcnet.tune._hash import graph_hash, tensor_hash
 from pcnet.tune._optuna import SAMPLERS
 from pcnet.tune._results import Results, Score, Standing, reported
 from pcnet.tune._search import Watcher
@@ -21,13 +20,11 @@ __all__ = [
     "Tuned",
     "Tuning",
     "Watcher",
-    "graph_hash",
     "metric_of",
     "named",
     "published_space",
     "read_space",
     "reading",
     "reported",
-    "tensor_hash",
     "tune",
 ]

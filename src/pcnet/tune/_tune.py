@@ -11,8 +11,8 @@ from typing import Any
 import torch
 
 from pcnet._checks import whole_number
-from pcnet.compare import Metric, metric_named
-from pcnet.experiment import Basis, Experiment, Result, check_scorable, difference_interval, run_experiment, splits_of
+from pcnet.compare import Metric, difference_interval, metric_named
+from pcnet.experiment import Experiment, Result, check_scorable, ratios_of, run_experiment, splits_of
 from pcnet.graph import Graph
 from pcnet.training import Targets
 from pcnet.tune._choice import choose, experiment_of
@@ -139,7 +139,7 @@ def _score_defaults(
     beside = score(experiment_of(tuning, search.store.results(), defaults["trial"]))
     one, other = result.test[metric.name], beside.test[metric.name]
     first, second = (one, other) if metric.sign > 0 else (other, one)
-    interval = difference_interval(first, second, result.splits, Basis.of(one))
+    interval = difference_interval(first, second, ratios_of(result.splits))
     defaults["test"] = other.as_dict()
     defaults["better_by"] = {
         "val": metric.sign * (best["val"]["mean"] - defaults["val"]["mean"]),

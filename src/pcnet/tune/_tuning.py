@@ -12,10 +12,9 @@ from pcnet._checks import whole_number
 from pcnet.data import Split
 from pcnet.errors import PcnetError, close_match
 from pcnet.experiment import Experiment
-from pcnet.graph import Graph
+from pcnet.graph import Graph, graph_hash, tensor_hash
 from pcnet.nn import PCNetSettings
 from pcnet.training import Targets, TrainingSettings
-from pcnet.tune._hash import graph_hash, tensor_hash
 from pcnet.tune._optuna import SAMPLERS, OptunaSearch, check_installed
 from pcnet.tune._space import Settings, Space, Values, settings_of, value_of
 from pcnet.tune._strategies import DEFAULTS, GridSearch, Halving, RandomSearch, Strategy, WithDefaults

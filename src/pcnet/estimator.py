@@ -1,4 +1,4 @@
-"""`NodeClassifier`: fit a graph, predict its nodes."""
+"""Fit, predict, save and load: node classification with scikit-learn's manners."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import NotFittedError
 
 from pcnet._machine import chosen_device
-from pcnet.compare import Metric, default_metric, metric_named
+from pcnet.compare import Metric, metric_named
 from pcnet.data import as_graph
 from pcnet.errors import PcnetError
-from pcnet.estimator._ensemble import Ensemble, FilterResponse
-from pcnet.estimator._nodes import node_ids
-from pcnet.experiment import MEMBERS, VAL_SHARE, default_settings, override, targets_of_all
+from pcnet.experiment import MEMBERS, VAL_SHARE, Ensemble, FilterResponse, resolve, targets_of_all
 from pcnet.graph import Graph, Schema, require_labels
 from pcnet.inspect import suggested_methods
 from pcnet.nn import ModelSettings, method_named
 from pcnet.training import Outcome, Reporter, Run, Targets, train
+
+__all__ = ["NodeClassifier", "NodeIndexClassifier"]
 
 AUTO = "auto"
 
@@ -36,19 +36,21 @@ class _NotFittedError(PcnetError, NotFittedError):
 class NodeClassifier(ClassifierMixin, BaseEstimator):
     """Predicts the classes of the nodes of a graph from those that are known.
 
-        >>> graph = pcnet.load_dataset("citeseer")
-        >>> classifier = pcnet.NodeClassifier().fit(graph, train_mask=nodes)
-        >>> classifier.predict_proba()[:3]
+    >>> from pcnet import NodeClassifier, csbm
+    >>> graph = csbm(100, 0.8, features=4, seed=0)
+    >>> classifier = NodeClassifier(settings={"epochs": 5}, runs=2).fit(graph, train_mask=range(60))
+    >>> classifier.predict_proba().shape
+    (100, 2)
 
     `model` is a method of the library, or "auto": a few methods that suit the graph are tried and validation chooses.
     `settings` changes what `pcnet train --set` can change, as in `{"hidden": 32, "lr.theta": 0.01}`. `runs` models are
-    trained side by side, each with a seed and, unless `fit` is given one, a validation set of its own, a share
+    trained together, each with a seed and, unless `fit` is given one, a validation set of its own, a share
     `val_share` of each class; predictions are the mean of their probabilities, each model's calibrated by a temperature
     on its validation nodes. `class_weight="balanced"` lets all classes count alike in the training loss.
 
     `metric` chooses the epoch and the model and is what `score` returns: accuracy, balanced_accuracy, macro_f1,
-    roc_auc, average_precision or log_loss. By default it is accuracy, beside which the method chooses its epochs in
-    its own way, and roc_auc for two classes of which the larger one has more than 65 % of the labels.
+    roc_auc, average_precision or log_loss. By default it is accuracy, while the method chooses its epochs in its own
+    way, and roc_auc for two classes of which the larger one has more than 65 % of the labels.
     """
 
     def __init__(
@@ -91,13 +93,20 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
         graph = as_graph(graph)
         require_labels(graph)
         targets = self._targets(graph, train_mask, val_mask)
-        #: What the classifier is scored by.
-        self.metric_ = self._metric(graph, targets).name
-        methods = self._candidates(graph, targets) if self.model == AUTO else {self.model: ()}
-        runs = {
-            name: [self._run(graph, name, changes, own, self.seed + run) for run, own in enumerate(targets)]
-            for name, changes in methods.items()
-        }
+        known = torch.cat([targets[0].train, targets[0].val])
+        # What is chosen for the graph is chosen by labels that may be known.
+        labels = torch.full_like(graph.y, -1).scatter(0, known, graph.y[known])
+        seen = replace(graph, y=labels, published_y=None, fixed_splits=())
+        methods = self._candidates(graph, known) if self.model == AUTO else {self.model: ()}
+        changes = [f"{name}={value}" for name, value in (self.settings or {}).items()]
+        weight: dict[str, Any] = {"class_weight": self.class_weight or "none"}
+        runs: dict[str, list[Run]] = {}
+        for name, suited in methods.items():
+            experiment = resolve(seen, name, metric=self.metric, overrides=[*suited, *changes])
+            #: What the classifier is scored by.
+            self.metric_ = experiment.metric
+            training = replace(experiment.training, **weight)
+            runs[name] = [Run(experiment.model, training, own, self.seed + run) for run, own in enumerate(targets)]
         flat = [run for own in runs.values() for run in own]
         device = chosen_device(self.device)
         outcomes = iter(train(graph, flat, threads=self.threads, device=device, reporter=reporter))
@@ -134,7 +143,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
         known = self._graph(graph)
         labelled = (known.y >= 0).nonzero().flatten()
         if nodes is not None:
-            chosen = node_ids("nodes", nodes, known)
+            chosen = _node_ids("nodes", nodes, known)
         elif known is getattr(self, "graph_", None):
             chosen = labelled[~torch.isin(labelled, self.train_nodes_)]
         else:
@@ -189,11 +198,8 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
         """A classifier that `save`, or `pcnet train`, has written; it knows no graph until it is given one."""
         ensemble = Ensemble.load(path)
         classifier = cls(ensemble.settings.method, runs=len(ensemble.models))
-        classifier.ensemble_, classifier.method_, classifier.metric_ = (
-            ensemble,
-            ensemble.settings.method,
-            ensemble.metric,
-        )
+        classifier.ensemble_, classifier.metric_ = ensemble, ensemble.metric
+        classifier.method_ = ensemble.settings.method
         return classifier
 
     def _graph(self, given: Any) -> Graph:
@@ -214,8 +220,8 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
         if isinstance(self.runs, bool) or not isinstance(self.runs, int) or self.runs < 1:
             raise PcnetError(f"runs must be a whole number of at least 1, not {self.runs!r}.")
         labelled = (graph.y >= 0).nonzero().flatten()
-        known = labelled if train_mask is None else node_ids("train_mask", train_mask, graph)
-        val = None if val_mask is None else node_ids("val_mask", val_mask, graph)
+        known = labelled if train_mask is None else _node_ids("train_mask", train_mask, graph)
+        val = None if val_mask is None else _node_ids("val_mask", val_mask, graph)
         if val is not None:
             shared = known[torch.isin(known, val)]
             if train_mask is not None and len(shared):
@@ -223,34 +229,17 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
             known = known[~torch.isin(known, val)]
         if len(graph.y[known].unique()) < 2:
             raise PcnetError("The training nodes are of fewer than two classes; there is nothing to tell apart.")
-
         if val is not None:
             return [Targets(known, graph.y[known], val, graph.y[val], graph.num_classes)] * self.runs
         return [targets_of_all(graph, known, self.val_share, self.seed + run) for run in range(self.runs)]
 
-    def _metric(self, graph: Graph, targets: list[Targets]) -> Metric:
-        """The metric that was asked for, or the one that suits the labels that may be known."""
-        if self.metric is not None:
-            return metric_named(self.metric)
-        return default_metric(torch.cat([targets[0].train_labels, targets[0].val_labels]))
-
-    def _candidates(self, graph: Graph, targets: list[Targets]) -> dict[str, tuple[str, ...]]:
+    def _candidates(self, graph: Graph, known: torch.Tensor) -> dict[str, tuple[str, ...]]:
         """Methods that suit the graph, with settings; only labels that may be known are looked at.
 
         Methods with a weight for each node of one graph are left out: they could not speak about another.
         """
-        known = torch.cat([targets[0].train, targets[0].val])
         chosen = {each.method: each.settings for each in suggested_methods(graph, known)}
         return {name: own for name, own in chosen.items() if method_named(name).for_graph is ModelSettings.for_graph}
-
-    def _run(self, graph: Graph, method: str, suited: Sequence[str], targets: Targets, seed: int) -> Run:
-        experiment = default_settings(graph.name, method)
-        if self.metric is not None or self.metric_ != experiment.metric:
-            experiment = experiment.with_metric(self.metric_)
-        changes = [f"{name}={value}" for name, value in (self.settings or {}).items()]
-        model, training = override([experiment.model, experiment.training], [*suited, *changes])
-        training = replace(training, class_weight=self.class_weight or "none")
-        return Run(model, training, targets, seed)
 
 
 def _validation(metric: Metric, runs: list[Run], outcomes: list[Outcome]) -> float:
@@ -260,3 +249,95 @@ def _validation(metric: Metric, runs: list[Run], outcomes: list[Outcome]) -> flo
     pairs = zip(runs, outcomes, strict=True)
     shares = [metric.share(outcome.logits[run.targets.val], run.targets.val_labels) for run, outcome in pairs]
     return metric.sign * float(np.mean(shares))
+
+
+class NodeIndexClassifier(ClassifierMixin, BaseEstimator):
+    """A `NodeClassifier` whose samples are node numbers, for `cross_val_score`, `GridSearchCV` and their kin.
+
+    >>> from pcnet import NodeClassifier, NodeIndexClassifier, csbm
+    >>> from sklearn.model_selection import cross_val_score
+    >>> graph = csbm(60, 0.8, features=4, seed=0)
+    >>> quick = NodeClassifier(settings={"epochs": 5}, runs=1)
+    >>> len(cross_val_score(NodeIndexClassifier(graph, quick), range(60), graph.y.numpy(), cv=3))
+    3
+
+    The graph is there in whole in every fold, as it is when it is used; of labels, `fit` sees those it is given and no
+    others: class numbers as in `graph.y`, or the classes' names. Parameters of the inner classifier are named as in
+    `classifier__model`.
+    """
+
+    def __init__(self, graph: Graph, classifier: NodeClassifier | None = None) -> None:
+        self.graph = graph
+        self.classifier = classifier
+
+    def fit(self, nodes: ArrayLike, labels: ArrayLike) -> NodeIndexClassifier:
+        """Train on these nodes with these labels, given as class numbers or as names of classes."""
+        # Where classes have no names their number must survive: the folds may miss the last one.
+        graph = as_graph(self.graph)
+        classes = graph.classes or tuple(range(graph.num_classes))
+        ids, given = _numbers("Nodes", nodes), _column(labels)
+        named = given.dtype.kind in "OUS"
+        y = _places(given, classes) if named else _numbers("Labels", given)
+        if len(ids) != len(y):
+            raise PcnetError(f"There are {len(ids)} nodes and {len(y)} labels; give one for each.")
+        if len(y) and not 0 <= int(y.min()) <= int(y.max()) < len(classes):
+            raise PcnetError(f"Labels must be class numbers from 0 to {len(classes) - 1}, or names of classes.")
+        known = torch.full_like(graph.y, -1)
+        known[ids] = y
+        seen = replace(graph, y=known, published_y=None, fixed_splits=(), classes=classes)
+        self.classifier_ = clone(self.classifier or NodeClassifier()).fit(seen)
+        self.classes_ = np.asarray(classes) if named else np.arange(len(classes))
+        return self
+
+    def predict(self, nodes: ArrayLike) -> NDArray[Any]:
+        """The class of each node, as a number or a name like the labels that `fit` was given."""
+        return self.classes_[self.predict_proba(nodes).argmax(axis=1)]
+
+    def predict_proba(self, nodes: ArrayLike) -> NDArray[np.float64]:
+        """The probability of each class for each node."""
+        return self.classifier_.predict_proba()[_numbers("Nodes", nodes).numpy()]
+
+
+def _column(values: ArrayLike) -> NDArray[Any]:
+    """Scikit-learn's tools hand over one column or a matrix of one column."""
+    array = np.asarray(values)
+    return array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
+
+
+def _numbers(what: str, values: ArrayLike) -> torch.Tensor:
+    array = _column(values)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise PcnetError(f"{what} must be one list of whole numbers, not {array.dtype} of shape {array.shape}.")
+    return torch.from_numpy(array.astype(np.int64))
+
+
+def _places(names: NDArray[Any], classes: Sequence[str | int]) -> torch.Tensor:
+    """The number of each named class."""
+    place = {str(name): number for number, name in enumerate(classes)}
+    words = [str(name) for name in names.ravel()]
+    unknown = next((word for word in words if word not in place), None)
+    if unknown is not None:
+        raise PcnetError(f"The label '{unknown}' is no class of the graph, which has {', '.join(place)}.")
+    return torch.tensor([place[word] for word in words], dtype=torch.int64)
+
+
+def _node_ids(what: str, nodes: ArrayLike | torch.Tensor, graph: Graph) -> torch.Tensor:
+    """A mask or a list of node numbers as sorted numbers of labelled nodes, each once."""
+    given = torch.as_tensor(np.asarray(nodes))
+    if given.dtype == torch.bool:
+        if given.shape != (graph.num_nodes,):
+            raise PcnetError(f"{what} has {given.numel()} entries for {graph.num_nodes} nodes; give one per node.")
+        given = given.nonzero().flatten()
+    if given.ndim != 1 or given.is_floating_point():
+        raise PcnetError(f"{what} must be a mask or a list of node numbers, not {given.dtype}.")
+    ids = given.long().unique()
+    if len(ids) == 0:
+        raise PcnetError(f"{what} names no node; it needs at least one.")
+    if int(ids[0]) < 0 or int(ids[-1]) >= graph.num_nodes:
+        wrong = int(ids[0]) if int(ids[0]) < 0 else int(ids[-1])
+        raise PcnetError(f"{what} names node {wrong}; nodes are numbered from 0 to {graph.num_nodes - 1}.")
+    without = ids[graph.y[ids] < 0]
+    if len(without):
+        name = graph.node_names[int(without[0])]
+        raise PcnetError(f"{what} names node {name}, which has no label; leave it out.")
+    return ids

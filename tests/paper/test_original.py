@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from pcnet import PcnetError, Run, Split, Targets, TrainingSettings, csbm, make_split, train
 from pcnet.compare import scores
-from pcnet.experiment import AS_PUBLISHED, Experiment, method_file, method_files, run_experiment
-from pcnet.experiment._as_published import EpochsInQuestion
+from pcnet.experiment import CandidateEpochs, Experiment, method_file, method_files, run_experiment
 from pcnet.nn import MixHopSettings
+from pcnet.paper import ORIGINAL
 
 NODES, SEEDS = 40, (0, 1, 2)
 #: Few validation nodes tie often.
@@ -61,7 +61,7 @@ def test_rules(validation, rule, seed):
     labels = torch.randint(3, (NODES,), generator=generator)
     parts = torch.arange(NODES).chunk(4)
     split = Split(parts[0], parts[1], torch.cat(parts[2:]), labels, "mine", seed, published=True)
-    kept = EpochsInQuestion(rule, 1)
+    kept = CandidateEpochs(rule, 1)
     for score, logits in zip(validation, epochs, strict=True):
         kept.watch(0, score, logits)
     [found] = kept.chosen_by_test([split])
@@ -74,10 +74,10 @@ def test_rules(validation, rule, seed):
     assert torch.equal(found, epochs[expected])
 
 
-@pytest.mark.parametrize("method", AS_PUBLISHED)
+@pytest.mark.parametrize("method", ORIGINAL)
 def test_training_is_the_same_and_scores_are_of_the_tested_epoch(graph, method):
-    way = AS_PUBLISHED[method]
-    honest, theirs = run_experiment(graph, EXPERIMENT), run_experiment(graph, EXPERIMENT, as_published=way)
+    way = ORIGINAL[method]
+    honest, theirs = run_experiment(graph, EXPERIMENT), run_experiment(graph, EXPERIMENT, tested=way.epoch)
     for ours, other in zip(honest.outcomes, theirs.outcomes, strict=True):
         assert torch.equal(ours.logits, other.logits)
     before, after = (result.test["accuracy"].per_run for result in (honest, theirs))
@@ -101,7 +101,7 @@ def test_test_labels_choose_after_training_only(graph):
         run_experiment(
             replace(graph, y=y, fixed_splits=((split.train, split.val, split.test),)),
             one,
-            as_published=AS_PUBLISHED["mixhop"],
+            tested=ORIGINAL["mixhop"].epoch,
         )
         for y in (graph.y, turned)
     ]
@@ -111,8 +111,8 @@ def test_test_labels_choose_after_training_only(graph):
 
 
 def test_every_way_belongs_to_a_row_and_fits_its_settings():
-    assert {*AS_PUBLISHED} <= {*method_files()}
-    for method, way in AS_PUBLISHED.items():
+    assert {*ORIGINAL} <= {*method_files()}
+    for method, way in ORIGINAL.items():
         entry = method_file(method).defaults
         experiment = replace(EXPERIMENT, model=entry.model, training=entry.training)
         assert way.applied(experiment).training == replace(entry.training, **way.training)

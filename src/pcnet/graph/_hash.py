@@ -6,7 +6,8 @@ import hashlib
 
 from torch import Tensor
 
-from pcnet.graph import CSR, Graph
+from pcnet.graph._csr import CSR
+from pcnet.graph._graph import Graph
 
 
 def graph_hash(graph: Graph) -> str:

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -17,8 +17,7 @@ from pcnet._files import read_json, write_json
 from pcnet.compare import metric_named, reliability, temperature
 from pcnet.errors import PcnetError
 from pcnet.graph import Graph, Schema
-from pcnet.nn import Model, ModelSettings, filters_of, load_model, save_model
-from pcnet.show import learned
+from pcnet.nn import Model, ModelSettings, filters_of, learned, load_model, save_model
 from pcnet.training import Outcome, Run
 
 FORMAT = 1
@@ -80,8 +79,8 @@ class Ensemble:
         x, operator = graph.x.to(torch.device(device)), self.settings.operator(graph, device=device)
         total = torch.zeros(graph.num_nodes, len(self.classes), dtype=torch.float64)
         with torch.no_grad():
-            for model, warmth in zip(self.models, self.temperatures, strict=True):
-                total += torch.softmax(model.to(device)(x, operator).double().cpu() / warmth, dim=1)
+            for model, scale in zip(self.models, self.temperatures, strict=True):
+                total += torch.softmax(model.to(device)(x, operator).double().cpu() / scale, dim=1)
         return total / len(self.models)
 
     @property
@@ -122,8 +121,7 @@ class Ensemble:
             "metric": self.metric,
             "classes": list(self.classes),
             "members": [
-                {"seed": seed, "temperature": warmth}
-                for seed, warmth in zip(self.seeds, self.temperatures, strict=True)
+                {"seed": seed, "temperature": scale} for seed, scale in zip(self.seeds, self.temperatures, strict=True)
             ],
             "calibration_error": self.calibration_error,
             "schema": None if self.schema is None else self.schema.as_dict(),
@@ -135,20 +133,27 @@ class Ensemble:
     def load(folder: str | Path) -> Ensemble:
         """Read what `save` wrote."""
         folder = Path(folder)
-        if not (folder / FILE).is_file():
+        file = folder / FILE
+        if not file.is_file():
             raise PcnetError(f"There is no classifier in {folder}; `pcnet train` and NodeClassifier.save leave one.")
-        content = read_json(folder / FILE)
-        _check_format(folder, content)
+        content = read_json(file)
+        version = content.get("format") if isinstance(content, dict) else None
+        if not isinstance(version, int):
+            raise PcnetError(f"{file} is no classifier of pcnet; train or copy it again.")
+        if version != FORMAT:
+            raise PcnetError(
+                f"{file} has format {version}, and this pcnet reads format {FORMAT}; use the one that wrote it."
+            )
         try:
             members = [(int(each["seed"]), float(each["temperature"])) for each in content["members"]]
             schema = None if content["schema"] is None else Schema.from_dict(content["schema"])
             classes, error, edges = tuple(content["classes"]), float(content["calibration_error"]), content["edges"]
             metric = metric_named(content.get("metric", "accuracy")).name
         except (KeyError, TypeError, ValueError) as problem:
-            raise PcnetError(f"{folder / FILE} is damaged ({problem}); train or copy it again.") from problem
+            raise PcnetError(f"{file} is damaged ({problem}); train or copy it again.") from problem
         loaded = [load_model(_model_path(folder, seed)) for seed, _ in members]
         if not loaded or any(model.out_channels != len(classes) for model, _ in loaded):
-            raise PcnetError(f"{folder / FILE} and its models do not fit together; train or copy them again.")
+            raise PcnetError(f"{file} and its models do not fit together; train or copy them again.")
         models, settings = zip(*loaded, strict=True)
         seeds, temperatures = zip(*members, strict=True)
         return Ensemble(settings[0], models, seeds, temperatures, classes, error, schema, edges, metric)
@@ -163,16 +168,6 @@ def hash_of_edges(graph: Graph) -> str:
 
 def _model_path(folder: Path, seed: int) -> Path:
     return folder / "models" / f"seed-{seed}"
-
-
-def _check_format(folder: Path, content: Any) -> None:
-    version = content.get("format") if isinstance(content, dict) else None
-    if not isinstance(version, int):
-        raise PcnetError(f"{folder / FILE} is no classifier of pcnet; train or copy it again.")
-    if version != FORMAT:
-        raise PcnetError(
-            f"{folder / FILE} has format {version}, and this pcnet reads format {FORMAT}; use the one that wrote it."
-        )
 
 
 def _mismatch(trained: Schema, given: Schema) -> str:

@@ -1,4 +1,4 @@
-"""The filters that runs learned, at the frequencies that their graph has."""
+"""What filters do at the frequencies that a graph has."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse
-import scipy.sparse.linalg
 
 from pcnet._checks import FloatArray
-from pcnet.experiment import Result
-from pcnet.graph import Graph, Operator, spectral_density
-from pcnet.nn import PCConv, PolynomialConv, filters_of
+from pcnet.graph import Operator, spectral_density
+from pcnet.nn.conv import PCConv, PolynomialConv
 
 POINTS = 600
 #: Entries of an operator up to which its spectral interval is found exactly.
@@ -33,6 +31,7 @@ class Learned:
 
     @property
     def mean(self) -> FloatArray:
+        """The mean of the runs."""
         return self.responses.mean(axis=0)
 
 
@@ -40,6 +39,11 @@ def learned(convs: Sequence[PolynomialConv], operator: Operator) -> Learned:
     """The Laplacian is L = I − S, or PC-Conv's L̃ = (p−1)I − S, and then all runs must share p.
 
     Filters with a response for each class are represented by their mean over the classes.
+
+    >>> from pcnet import PCConv, csbm
+    >>> operator = Operator.from_graph(csbm(40, 0.5, features=3, seed=0), eta=0.5)
+    >>> learned([PCConv(K=2, N=4, t=0.5, p=2.0, eta=0.5)], operator).responses.shape
+    (1, 600)
     """
     first = convs[0]
     s, density = _spectrum(operator)
@@ -47,12 +51,6 @@ def learned(convs: Sequence[PolynomialConv], operator: Operator) -> Learned:
     responses = np.array([conv.response(lam).reshape(-1, len(lam)).mean(axis=0) for conv in convs])
     laplacian = f"L̃ = (p−1)I − Ã, p = {first.filters[0].p:g}" if isinstance(first, PCConv) else "L = I − S"
     return Learned(lam, responses, density, f"{laplacian}, η = {operator.eta:g}")
-
-
-def learned_filters(graph: Graph, result: Result) -> Learned | None:
-    """The filters of a result, or None where the method is no single filter."""
-    convs = filters_of(outcome.model for outcome in result.outcomes)
-    return learned(convs, result.experiment.model.operator(graph)) if convs else None
 
 
 def _spectrum(operator: Operator) -> tuple[FloatArray, FloatArray]:
@@ -68,6 +66,9 @@ def _spectrum(operator: Operator) -> tuple[FloatArray, FloatArray]:
 
 def _rough_interval(matrix: scipy.sparse.csr_matrix, eta: float) -> tuple[float, float]:
     """Good enough to draw: [−1, 1] holds for η = ½; else both ends by Lanczos to a hundredth, and as much room."""
+    # Imported here: most commands need no eigenvalues.
+    import scipy.sparse.linalg
+
     if eta == 0.5:
         return -1.0, 1.0
     start = np.random.default_rng(0).standard_normal(matrix.shape[0])

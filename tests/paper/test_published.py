@@ -10,11 +10,10 @@ from pcnet import PcnetError
 from pcnet._files import read_toml
 from pcnet.compare import average_ranks
 from pcnet.data import dataset_named
-from pcnet.experiment import preset_datasets, preset_experiment
-from pcnet.experiment._published import (
+from pcnet.experiment import method_name, presets, resolve
+from pcnet.paper import (
     Figure,
     Published,
-    method_name,
     published,
     published_complexity,
     published_names,
@@ -46,7 +45,7 @@ def test_every_table_is_whole(name, methods, datasets):
     table = published(name)
     assert (table.name, len(table.methods), table.datasets) == (name, methods, datasets)
     assert len(set(map(method_name, table.methods))) == methods
-    assert set(preset_datasets(table.protocol_of)) >= set(datasets)
+    assert set(presets()[table.protocol_of].datasets_of("pcnet")) >= set(datasets)
     for method in table.methods:
         for dataset in table.datasets:
             figure = table.cell(method, dataset)
@@ -69,7 +68,7 @@ def test_pcnet_is_as_in_the_presets(name):
     table = published(name)
     for dataset in table.datasets:
         figure = table.cell("pcnet", dataset)
-        assert (figure.mean, figure.half_width) == preset_experiment(dataset, name).paper
+        assert (figure.mean, figure.half_width) == resolve(dataset, preset=name).paper
 
 
 @pytest.mark.parametrize(

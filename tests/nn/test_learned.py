@@ -7,8 +7,8 @@ import pytest
 
 from pcnet import PCConv, csbm
 from pcnet.graph import Operator
-from pcnet.show import _learned, describe_response
-from pcnet.show._learned import learned
+from pcnet.nn import _learned, learned
+from pcnet.show import describe_response
 
 pytestmark = pytest.mark.filterwarnings("ignore::pcnet.PcnetWarning")
 

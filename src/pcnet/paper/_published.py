@@ -16,6 +16,12 @@ from pcnet.errors import PcnetError, close_match
 Spread = Literal["ci95", "std"]
 
 
+@cache
+def document(name: str) -> Mapping[str, Any]:
+    """A data file of this room."""
+    return parse_toml(files("pcnet.paper").joinpath(name).read_text(encoding="utf-8"), name)
+
+
 @dataclass(frozen=True)
 class Figure:
     """A printed mean ± spread in percent; both are None where the paper prints OOM, for out of memory."""
@@ -72,10 +78,8 @@ class Statistics:
     note: str = ""
 
 
-@cache
 def _document() -> Mapping[str, Any]:
-    name = "published.toml"
-    return parse_toml(files("pcnet.experiment").joinpath(name).read_text(encoding="utf-8"), name)
+    return document("published.toml")
 
 
 def published_names() -> tuple[str, ...]:
@@ -115,14 +119,6 @@ def _figure(part: Mapping[str, Any], method: str, dataset: str, cell: Any) -> Fi
     spread_is = part.get("spread_of", {}).get(method, part["spread"])
     runs = part.get("runs_on", {}).get(dataset, part.get("runs"))
     return Figure(mean, spread, spread_is, runs, part.get("cell_notes", {}).get(method, {}).get(dataset, ""))
-
-
-def method_name(method: str) -> str:
-    """A method as the paper writes it: H₂GCN for h2gcn."""
-    names = _document()["names"]
-    if method not in names:
-        raise PcnetError(f"The paper has no method '{method}'.{close_match(method, names)}")
-    return names[method]
 
 
 def published_complexity() -> dict[str, str]:

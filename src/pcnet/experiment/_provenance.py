@@ -1,4 +1,4 @@
-"""What a number was computed with."""
+"""What a number was computed with: the command, the day, the machine and the versions."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from typing import Any
 
 import torch
 
-import pcnet
 from pcnet._machine import processor
+
+PACKAGES = ("pcnet", "torch", "torch_geometric", "numpy", "scipy", "scikit-learn")
 
 
 def command_line() -> str:
@@ -24,8 +25,8 @@ def command_line() -> str:
 
 def versions() -> dict[str, str]:
     """Versions of Python and of the packages that touch a number."""
-    found = {"pcnet": pcnet.__version__, "python": platform.python_version()}
-    for package in ("torch", "torch_geometric", "numpy", "scipy", "scikit-learn"):
+    found = {"pcnet": "", "python": platform.python_version()}
+    for package in PACKAGES:
         try:
             found[package] = version(package)
         except PackageNotFoundError:
@@ -34,12 +35,9 @@ def versions() -> dict[str, str]:
 
 
 def provenance(device: str = "cpu", command: Sequence[str] = ()) -> dict[str, Any]:
-    """What stands beside every number that is kept: the command, the day, the machine and the versions.
-
-    `command`, in words, is what was typed where that was not pcnet.
-    """
-    said, today = shlex.join(command) or command_line(), datetime.date.today().isoformat()
-    return {"command": said, "date": today, "machine": machine(device), "versions": versions()}
+    """What is kept with every number; `command`, in words, is what was typed where that was not pcnet."""
+    typed, today = shlex.join(command) or command_line(), datetime.date.today().isoformat()
+    return {"command": typed, "date": today, "machine": machine(device), "versions": versions()}
 
 
 def machine(device: str = "cpu") -> str:
