@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 
 from pcnet._files import write_text
-from pcnet.data._catalogue import sha256
-from pcnet.data._embedded import PATH, pack
-from pcnet.data._planetoid import PARTS, read_planetoid
+from pcnet.data._catalogue import PARTS, sha256
+from pcnet.data._raw import EMBEDDED_FILE, Raw, read_planetoid
 
 NOTE = """\
 citeseer.npz: the CiteSeer citation graph in Planetoid's node order.
@@ -46,13 +46,44 @@ SHA-256 of the files it was made from
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="the folder with ind.citeseer.*")
-    parser.add_argument("--out", type=Path, default=PATH, help="the .npz file to write")
+    parser.add_argument("--out", type=Path, default=EMBEDDED_FILE, help="the .npz file to write")
     arguments = parser.parse_args()
     write_npz(arguments.out, pack(read_planetoid(arguments.folder, "citeseer")))
     raw = (arguments.folder / f"ind.citeseer.{part}" for part in PARTS)
     note = NOTE.format(npz=sha256(arguments.out), raw="\n".join(f"{sha256(path)}  {path.name}" for path in raw))
     write_text(arguments.out.with_suffix(".txt"), note)
     print(f"{arguments.out}: {arguments.out.stat().st_size} bytes")
+
+
+def pack(raw: Raw) -> dict[str, NDArray[Any]]:
+    """Small arrays from which `read_embedded` rebuilds a graph with 0/1 features.
+
+    Ascending ids are stored as steps within a row, which deflate shrinks well: the columns of each node's
+    features, and the neighbours j ≥ i of each node i.
+    """
+    x = scipy.sparse.csr_matrix(raw.x, copy=True)
+    x.sum_duplicates()
+    if not np.all(x.data == 1):
+        raise ValueError("only 0/1 features can be packed")
+    nodes = len(raw.y)
+    low, high = np.minimum(raw.source, raw.target), np.maximum(raw.source, raw.target)
+    low, high = np.divmod(np.unique(low * nodes + high), nodes)
+    return {
+        "y": raw.y.astype(np.int8),
+        "num_features": np.array(x.shape[1], dtype=np.uint16),
+        "row_lengths": np.diff(x.indptr).astype(np.uint8),
+        "column_steps": steps(x.indices, x.indptr),
+        "degrees": np.bincount(low, minlength=nodes).astype(np.uint8),
+        "neighbour_steps": steps(high, np.searchsorted(low, np.arange(nodes + 1))),
+    }
+
+
+def steps(ids: NDArray[Any], start: NDArray[Any]) -> NDArray[Any]:
+    """Differences of `ids`, each row's first id measured from zero."""
+    steps = np.diff(ids, prepend=0).astype(np.int64)
+    first = start[:-1][np.diff(start) > 0]
+    steps[first] = ids[first]
+    return steps.astype(np.uint16)
 
 
 def write_npz(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:

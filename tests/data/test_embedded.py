@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 
 from pcnet.data import load_dataset, load_embedded
-from pcnet.data._embedded import PATH
+from pcnet.data._raw import EMBEDDED_FILE
 
 
 def test_equals_raw_files(load):
@@ -39,8 +39,8 @@ def test_takes_fixed_splits_from_the_data_folder(alone, real):
 
 
 def test_small_and_as_noted():
-    assert PATH.stat().st_size < 300 * 1024
-    assert hashlib.sha256(PATH.read_bytes()).hexdigest() in PATH.with_suffix(".txt").read_text()
+    assert EMBEDDED_FILE.stat().st_size < 300 * 1024
+    assert hashlib.sha256(EMBEDDED_FILE.read_bytes()).hexdigest() in EMBEDDED_FILE.with_suffix(".txt").read_text()
 
 
 def test_maker_is_reproducible(real, tmp_path):
@@ -48,5 +48,5 @@ def test_maker_is_reproducible(real, tmp_path):
     out = tmp_path / "citeseer.npz"
     command = [sys.executable, str(maker), str(real / "planetoid/CiteSeer/raw"), "--out", str(out)]
     subprocess.run(command, check=True, capture_output=True)
-    assert out.read_bytes() == PATH.read_bytes()
-    assert out.with_suffix(".txt").read_text() == PATH.with_suffix(".txt").read_text()
+    assert out.read_bytes() == EMBEDDED_FILE.read_bytes()
+    assert out.with_suffix(".txt").read_text() == EMBEDDED_FILE.with_suffix(".txt").read_text()

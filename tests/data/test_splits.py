@@ -171,7 +171,7 @@ def test_unlabelled_nodes_are_in_no_set_and_no_quota():
 
 
 def test_penn94_official_splits(real):
-    from pcnet.data._facebook import read_object_splits
+    from pcnet.data._raw import read_object_splits
 
     splits = read_object_splits(real / "linkx/penn94/raw/fb100-Penn94-splits.npy", 41554)
     assert [tuple(map(len, split)) for split in splits] == [(19407, 9703, 9705)] * 5

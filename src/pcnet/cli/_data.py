@@ -16,15 +16,12 @@ from pcnet.data import (
     EMBEDDED,
     Dataset,
     cache_folder,
-    checksums,
     data_folder,
     dataset_named,
     fetch,
+    file_states,
     find,
     find_splits,
-    load_dataset,
-    sha256,
-    write_graph,
 )
 
 app = typer.Typer(help="List, fetch, verify and export the named datasets.", no_args_is_help=True)
@@ -80,7 +77,7 @@ def verify(
     chosen = [dataset_named(name) for name in names or []]
     if not chosen:
         chosen = [dataset for dataset in CATALOGUE.values() if find(dataset, data) is not None]
-    rows = [row for dataset in chosen for row in _states(dataset, data)]
+    rows = [row for dataset in chosen for row in file_states(dataset, data)]
     emit_json(json_file, rows)
     if json_file != "-":
         table = Table("file", "state", box=SIMPLE)
@@ -100,6 +97,8 @@ def export(
     json_file: JsonOption = None,
 ) -> None:
     """Write a dataset as two tables, edges and nodes; read back, they are the same graph to the bit."""
+    from pcnet.data import load_dataset, write_graph  # with torch, which the other commands do without
+
     graph = load_dataset(name, data).as_published()
     edges, nodes = write_graph(graph, out, format=format)
     emit_json(json_file, {"name": graph.name, "edges": str(edges), "nodes": str(nodes)})
@@ -119,20 +118,3 @@ def _facts(dataset: Dataset, data: Path | None) -> dict[str, Any]:
 def _short(found: str | None) -> str:
     names = {None: "not found", PACKAGE: PACKAGE, str(cache_folder()): "cache"}
     return names.get(found, "data folder")
-
-
-def _states(dataset: Dataset, data: Path | None) -> list[dict[str, str]]:
-    """State of each raw file where the dataset was found, else where it should be."""
-    folder = find(dataset, data) or data_folder(data) or cache_folder()
-    rows = []
-    for file in (*dataset.files, *dataset.split_files):
-        path = dataset.path_in(folder, file)
-        known = checksums().get(file)
-        if path is None:
-            state = "missing"
-        elif known is None:
-            state = "no checksum known"
-        else:
-            state = "ok" if sha256(path) == known else "changed"
-        rows.append({"dataset": dataset.name, "folder": str(folder), "file": file, "state": state})
-    return rows

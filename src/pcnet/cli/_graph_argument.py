@@ -6,18 +6,14 @@ import os
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated
 
 import typer
 
-from pcnet.data import CATALOGUE, EMBEDDED, dataset_named, load_dataset, read_graph
+from pcnet.data import CATALOGUE, EMBEDDED, READ_KEYS, READERS, ReadOptions, dataset_named, graph_of, load_dataset
 from pcnet.errors import PcnetError, PcnetWarning, close_match
-from pcnet.graph import Graph, Kind
-
-#: How the names of files that hold a graph end.
-ENDINGS = (".npz", ".graphml", ".csv", ".tsv", ".parquet")
-#: What `read_graph` takes a name for.
-TEXTS = ("nodes", "features", "source", "target", "weight", "id", "label")
+from pcnet.graph import Graph
+from pcnet.show import ProgressBar
 
 GraphArgument = Annotated[
     str | None,
@@ -32,8 +28,8 @@ ReadOption = Annotated[
     typer.Option(
         "--read",
         metavar="KEY=VALUE",
-        help="How to read your own graph: nodes, features, source, target, weight, id, label, drop, directed or "
-        "kind.COLUMN, as in --read label=topic --read kind.zip=category.",
+        help=f"How to read your own graph: {', '.join(READ_KEYS[:-1])} or {READ_KEYS[-1]}, as in --read label=topic "
+        "--read kind.zip=category.",
     ),
 ]
 
@@ -42,7 +38,7 @@ def graph_at(name: str | None, data: Path | None, read: Sequence[str] | None = N
     """The graph that `name` means; None is CiteSeer, which is inside the package.
 
     A bare word that names a dataset is that dataset, whatever lies in the working folder: `./texas` is the folder.
-    `read` are the `key=value` assignments of `--read`.
+    `read` are `key=value` options of `read_graph`.
     """
     if name is None or names_dataset(name):
         if read:
@@ -55,7 +51,8 @@ def graph_at(name: str | None, data: Path | None, read: Sequence[str] | None = N
             )
         return load_dataset(name or EMBEDDED, data)
     if Path(name).exists() or _looks_like_path(name):
-        return read_graph(Path(name), **read_options(read))
+        with ProgressBar() as progress:
+            return graph_of(Path(name), ReadOptions.parse(read), progress)
     raise PcnetError(
         f"'{name}' is neither a file or folder here nor a named dataset.{close_match(name, CATALOGUE)} "
         f"Give the path of your graph, or one of {', '.join(CATALOGUE)}."
@@ -70,30 +67,6 @@ def names_dataset(name: str | None) -> bool:
         return False
 
 
-def read_options(assignments: Sequence[str] | None) -> dict[str, Any]:
-    """`key=value` assignments of `--read` as arguments of `read_graph`."""
-    options: dict[str, Any] = {"drop": [], "kinds": {}}
-    for assignment in assignments or ():
-        key, equals, value = (part.strip() for part in assignment.partition("="))
-        kind, dot, column = key.partition(".")
-        if equals and value and key in TEXTS:
-            options[key] = value
-        elif equals and value and key == "drop":
-            options["drop"].append(value)
-        elif key == "directed" and value.lower() in ("true", "false"):
-            options[key] = value.lower() == "true"
-        elif kind == "kind" and dot and column and value in get_args(Kind):
-            options["kinds"][column] = value
-        elif kind == "kind" or key == "directed":
-            choices = get_args(Kind) if kind == "kind" else ("true", "false")
-            raise PcnetError(f"--read {key} must be one of {', '.join(choices)}, not '{value}'.")
-        else:
-            known = ", ".join((*TEXTS, "drop", "directed", "kind.COLUMN"))
-            hint = close_match(key, TEXTS)
-            raise PcnetError(f"--read takes KEY=VALUE with a key of {known}, not '{assignment}'.{hint}")
-    return options
-
-
 def _looks_like_path(name: str) -> bool:
     separators = [mark for mark in (os.sep, os.altsep) if mark]
-    return any(mark in name for mark in separators) or name.lower().endswith(ENDINGS)
+    return any(mark in name for mark in separators) or name.lower().endswith(tuple(READERS))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,12 +15,13 @@ from rich.table import Table
 
 from pcnet._files import check_target, read_json, write_atomically, write_csv
 from pcnet._machine import chosen_device
-from pcnet.cli._graph_argument import ReadOption, graph_at, names_dataset, read_options
+from pcnet.cli._graph_argument import ReadOption, graph_at, names_dataset
 from pcnet.cli._options import DataOption, DeviceOption, JsonOption, check_json, emit_json
-from pcnet.data import read_graph
+from pcnet.data import ReadOptions, graph_of
 from pcnet.errors import PcnetError
 from pcnet.experiment import Ensemble
 from pcnet.graph import Graph
+from pcnet.show import ProgressBar
 
 ENDINGS = (".csv", ".parquet")
 
@@ -98,7 +100,9 @@ def _graph(run: Path, name: str | None, ensemble: Ensemble, data: Path | None, r
             raise PcnetError(f"{run} does not say which graph it was trained on; name one.") from None
     if names_dataset(name):
         return graph_at(name, data, read)
-    return read_graph(name, **read_options(read), schema=ensemble.reading_schema, classes=ensemble.classes)
+    options = replace(ReadOptions.parse(read), schema=ensemble.reading_schema, classes=ensemble.classes)
+    with ProgressBar() as progress:
+        return graph_of(name, options, progress)
 
 
 def _columns(graph: Graph, ensemble: Ensemble, probabilities: np.ndarray, rows: np.ndarray) -> dict[str, list[Any]]:

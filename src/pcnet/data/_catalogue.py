@@ -8,10 +8,16 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from pcnet.data import _planetoid, _webkb
 from pcnet.errors import PcnetError, close_match
 
 Kind = Literal["planetoid", "webkb", "actor", "facebook"]
+
+#: Planetoid's files that carry the graph (`x` and `y`, the public training rows, repeat the head of `allx`, `ally`).
+PARTS = ("allx", "ally", "tx", "ty", "graph", "test.index")
+#: The two tables of Geom-GCN.
+NODES, EDGES = "out1_node_feature_label.txt", "out1_graph_edges.txt"
+#: The dataset inside the package.
+EMBEDDED = "citeseer"
 
 
 class Facts(NamedTuple):
@@ -44,9 +50,9 @@ class Dataset:
     def files(self) -> tuple[str, ...]:
         """The raw files that carry the graph."""
         names = {
-            "planetoid": tuple(f"ind.{self.upstream}.{part}" for part in _planetoid.PARTS),
-            "webkb": (_webkb.NODES, _webkb.EDGES),
-            "actor": (_webkb.NODES, _webkb.EDGES),
+            "planetoid": tuple(f"ind.{self.upstream}.{part}" for part in PARTS),
+            "webkb": (NODES, EDGES),
+            "actor": (NODES, EDGES),
             "facebook": ("data.mat",),
         }
         return tuple(f"{self.folder}/raw/{name}" for name in names[self.kind])

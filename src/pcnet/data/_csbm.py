@@ -7,7 +7,7 @@ import math
 import numpy as np
 import torch
 
-from pcnet.data._edges import undirected
+from pcnet.data._canonical import undirected
 from pcnet.errors import PcnetError
 from pcnet.graph import Graph
 
@@ -30,6 +30,9 @@ def csbm(
     the mean degree is d; φ = −1 is most heterophilic, +1 most homophilic. Node i has the features
     √(μ/n) u_{y_i} + z_i/√f with Gaussian z and class means u that sum to zero and have unit expected norm.
     Classes are equally large (up to one node).
+
+    >>> csbm(100, phi=-0.5, seed=1).num_nodes
+    100
     """
     _check(n, phi, classes, features, average_degree, epsilon, seed)
     strength = math.sqrt(1 + epsilon)

@@ -8,19 +8,21 @@ from pathlib import Path
 
 import torch
 
-from pcnet.data._catalogue import Dataset, dataset_named
-from pcnet.data._edges import one_way, undirected
-from pcnet.data._embedded import read_embedded
-from pcnet.data._facebook import read_facebook, read_object_splits
-from pcnet.data._features import normalise_rows
-from pcnet.data._planetoid import read_planetoid
-from pcnet.data._raw import Ids, Raw
+from pcnet.data._canonical import normalise_rows, one_way, undirected
+from pcnet.data._catalogue import EMBEDDED, Dataset, dataset_named
+from pcnet.data._raw import (
+    Ids,
+    Raw,
+    read_embedded,
+    read_facebook,
+    read_mask_splits,
+    read_object_splits,
+    read_planetoid,
+    read_webkb,
+)
 from pcnet.data._sources import fetch, find, find_splits
-from pcnet.data._webkb import read_mask_splits, read_webkb
 from pcnet.errors import PcnetError, PcnetWarning
 from pcnet.graph import CSR, Graph
-
-EMBEDDED = "citeseer"
 
 
 def load_dataset(name: str, root: str | Path | None = None) -> Graph:
@@ -29,10 +31,10 @@ def load_dataset(name: str, root: str | Path | None = None) -> Graph:
     Raw files are looked for in `root` (else `$PCNET_DATA`), then in the cache; `citeseer` is also inside the
     package; the rest is downloaded into the cache. Native self loops are kept, except in the three Planetoid
     graphs, whose usual loader (PyG's, the paper's too) drops them. WebKB's and Actor's links also come one way, as
-    `listed_edges`.
+    `listed_edges`. An unknown name, a failed download and a damaged file raise a `PcnetError`.
 
-        >>> load_dataset("citeseer").num_nodes
-        3327
+    >>> load_dataset("citeseer").num_nodes
+    3327
     """
     dataset = dataset_named(name)
     folder = find(dataset, root)
@@ -48,7 +50,11 @@ def load_dataset(name: str, root: str | Path | None = None) -> Graph:
 
 
 def load_embedded() -> Graph:
-    """CiteSeer from inside the package, without looking anywhere else; it has no fixed splits."""
+    """CiteSeer from inside the package, without looking anywhere else; it has no fixed splits.
+
+    >>> load_embedded().num_classes
+    6
+    """
     return _build(dataset_named(EMBEDDED), read_embedded(), [])
 
 

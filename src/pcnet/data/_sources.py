@@ -71,6 +71,19 @@ def fetch(dataset: Dataset, root: str | Path | None = None) -> Path:
     return cache
 
 
+def file_states(dataset: Dataset, root: str | Path | None = None) -> list[dict[str, str]]:
+    """Of each raw file, where the dataset was found or else should be: ok, changed, missing, or no checksum known."""
+    folder = find(dataset, root) or _folders(root)[0]
+    rows = []
+    for file in (*dataset.files, *dataset.split_files):
+        path, known = dataset.path_in(folder, file), checksums().get(file)
+        state = "missing" if path is None else "no checksum known"
+        if path is not None and known is not None:
+            state = "ok" if sha256(path) == known else "changed"
+        rows.append({"dataset": dataset.name, "folder": str(folder), "file": file, "state": state})
+    return rows
+
+
 def _fetch_file(dataset: Dataset, file: str, cache: Path, temporary: Path) -> None:
     from torch_geometric.data import download_url  # slow to import, needed only here
 

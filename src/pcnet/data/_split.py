@@ -24,6 +24,9 @@ class Split:
     Your own: `Split(train=…, val=…, test=…, labels=…)` with ids or boolean masks; ids are kept sorted, int64.
     Checks itself: a split that exists has at least two classes, no empty part, no unlabelled node, and a
     training node of every class unless `published` says that the split is used as others fixed it.
+
+    >>> Split(train=[0, 1], val=[2], test=[3], labels=[0, 1, 0, 1]).sizes
+    (2, 1, 1)
     """
 
     train: Tensor

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pcnet import PcnetError, graph_from_networkx, graph_from_scipy, read_graph
-from pcnet.cli._graph_argument import read_options
+from pcnet.data import ReadOptions, graph_of
 from pcnet.graph import require_labels
 
 EDGES = "source,target\n1,2\n"
@@ -70,7 +70,7 @@ def test_the_printed_option_reads_the_label(tables):
     folder = tables(text, EDGES)
     option, assignment = shlex.split(read_graph(folder).label_candidates[0].option)
     assert option == "--read"
-    graph = read_graph(folder, **read_options([assignment]))
+    graph = graph_of(folder, ReadOptions.parse([assignment]))
     assert graph.classes == ("a", "b")
     assert graph.label_candidates == ()
     assert [column.name for column in graph.schema.columns] == ["y"]

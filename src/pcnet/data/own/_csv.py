@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import csv
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from operator import itemgetter
 from pathlib import Path
@@ -14,70 +14,45 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from pcnet.data._reading import reading
-from pcnet.data.own._coded import Coded, Codes
-from pcnet.data.own._table import Table
+from pcnet._progress import Progress
+from pcnet.data._reading import ADVICE, reading
+from pcnet.data.own._readers import reader
+from pcnet.data.own._table import Source, Table
+from pcnet.data.own._words import Coded, Codes
 from pcnet.errors import PcnetError
 
-#: What a sentence on a file that cannot be read ends with.
-ADVICE = "write it again"
 _LONGEST_CELL = 2**31 - 1
 #: Rows in a batch: many enough to be quick, few enough to stay in the processor's cache.
 _ROWS_AT_ONCE = 256
+_MEBIBYTE = 2**20
 
 
-@dataclass(frozen=True)
-class CsvFile:
-    """A text table with a header: its columns' names and what stands between them."""
+@dataclass(frozen=True, kw_only=True)
+class CsvFile(Source):
+    """A text table with a header, and what stands between its columns."""
 
     path: Path
-    names: tuple[str, ...]
     delimiter: str
 
-    @property
-    def title(self) -> str:
-        return self.path.name
-
-    @property
-    def size(self) -> int:
-        """Bytes on the disk."""
-        return self.path.stat().st_size
-
-    @property
-    def notes(self) -> list[str]:
-        """What was guessed."""
-        if self.delimiter != ";":
-            return []
-        return [f"{self.title}: columns are separated by semicolons."]
-
-    @staticmethod
-    def open(path: Path) -> CsvFile:
-        """Read the header. A `.tsv` has tabs; else whichever of comma and semicolon the header has more of."""
-        with reading(path, ADVICE), _long_cells(), path.open("rb") as stream:
-            first = next((line for line in _lines(path, stream) if line.strip()), None)
-            if first is None:
-                raise PcnetError(f"{path} is empty; its first line must name the columns.")
-            file = CsvFile(path, (), "\t" if path.suffix.lower() == ".tsv" else max(",;", key=first.count))
-            stream.seek(0)
-            names = next(file._rows(stream))
-            return CsvFile(path, tuple(name.strip() for name in names), file.delimiter)
-
-    def read(self, names: Sequence[str], tell: Callable[[float], None]) -> Table:
-        """The named columns; `tell` hears which share of the file was read."""
+    def read(self, names: Sequence[str], progress: Progress) -> Table:
+        """The named columns."""
         places = [self.names.index(name) for name in names]
         seen = [Codes() for _ in names]
         codes = [array("i") for _ in names]
         rows = 0
         with reading(self.path, ADVICE), _long_cells(), self.path.open("rb") as stream:
-            size = max(self.size, 1)
-            records = self._rows(stream)
+            progress.stage(f"reading {self.title}", self.size // _MEBIBYTE)
+            done = 0
+            records = self.rows(stream)
             next(records)
             while batch := list(islice(records, _ROWS_AT_ONCE)):
                 self._check_lengths(batch, rows)
                 for place, words, numbers in zip(places, seen, codes, strict=True):
                     numbers.extend(map(words.__getitem__, map(str.strip, map(itemgetter(place), batch))))
                 rows += len(batch)
-                tell(stream.tell() / size)
+                if stream.tell() // _MEBIBYTE > done:
+                    progress.advance(stream.tell() // _MEBIBYTE - done)
+                    done = stream.tell() // _MEBIBYTE
         coded = [
             Coded(words.words, np.frombuffer(numbers, dtype=np.int32) if rows else np.empty(0, np.int32))
             for words, numbers in zip(seen, codes, strict=True)
@@ -90,7 +65,7 @@ class CsvFile:
             reader = self._reader(stream)
             return next(islice((reader.line_num for cells in reader if cells), row + 1, None))
 
-    def _rows(self, stream: BinaryIO) -> Iterator[list[str]]:
+    def rows(self, stream: BinaryIO) -> Iterator[list[str]]:
         """The header and all rows; empty lines are none."""
         reader = self._reader(stream)
         try:
@@ -108,6 +83,20 @@ class CsvFile:
                 f"{self.title}, line {self.line(before + wrong)}: there are {len(batch[wrong])} cells, "
                 f"but the header names {len(self.names)} columns."
             )
+
+
+@reader(".csv", ".tsv", table=True)
+def open_csv(path: Path) -> CsvFile:
+    """Read the header. A `.tsv` has tabs; else whichever of comma and semicolon the header has more of."""
+    with _long_cells(), path.open("rb") as stream:
+        first = next((line for line in _lines(path, stream) if line.strip()), None)
+        if first is None:
+            raise PcnetError(f"{path} is empty; its first line must name the columns.")
+        delimiter = "\t" if path.suffix.lower() == ".tsv" else max(",;", key=first.count)
+        notes = (f"{path.name}: columns are separated by semicolons.",) if delimiter == ";" else ()
+        file = CsvFile(path.name, (), path.stat().st_size, notes, path=path, delimiter=delimiter)
+        stream.seek(0)
+        return replace(file, names=tuple(name.strip() for name in next(file.rows(stream))))
 
 
 def _lines(path: Path, stream: BinaryIO) -> Iterator[str]:

@@ -12,9 +12,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pcnet.data._edges import undirected
-from pcnet.data.own._coded import Coded
+from pcnet.data._canonical import undirected
 from pcnet.data.own._table import Table, shortened
+from pcnet.data.own._words import Coded
 
 
 class Ends(NamedTuple):
@@ -38,20 +38,18 @@ class EdgeTable(NamedTuple):
         return [self.table.coded(column) for column in (self.source, self.target)]
 
     def among(self, nodes: Mapping[str, int], title: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The ends as nodes of the table `title`, which has a number for each name."""
-        return _nodes_of(self.table, self.source, nodes, title), _nodes_of(self.table, self.target, nodes, title)
-
-
-def _nodes_of(table: Table, column: str, nodes: Mapping[str, int], title: str) -> NDArray[np.int64]:
-    """The nodes that a column names; a name that is not in the table `title` is refused."""
-    coded = table.coded(column)
-    if coded.empty:
-        table.refuse(coded.row_of(-1), column, "the id is missing; an edge has two ends")
-    found = np.fromiter(map(nodes.get, coded.words, repeat(-1)), dtype=np.int64, count=len(coded.words))
-    if (found < 0).any():
-        code = int(np.argmax(found < 0))
-        table.refuse(coded.row_of(code), column, f"there is no node {shortened(coded.words[code])} in {title}")
-    return found[coded.codes]
+        """The ends as nodes of the table `title`, which has a number for each name; other names are refused."""
+        ends = []
+        for column, coded in zip((self.source, self.target), self.ends, strict=True):
+            if coded.empty:
+                self.table.refuse(coded.row_of(-1), column, "the id is missing; an edge has two ends")
+            found = np.fromiter(map(nodes.get, coded.words, repeat(-1)), dtype=np.int64, count=len(coded.words))
+            if (found < 0).any():
+                code = int(np.argmax(found < 0))
+                word = shortened(coded.words[code])
+                self.table.refuse(coded.row_of(code), column, f"there is no node {word} in {title}")
+            ends.append(found[coded.codes])
+        return ends[0], ends[1]
 
 
 def names_in(*columns: Coded) -> Coded:

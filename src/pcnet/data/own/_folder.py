@@ -1,27 +1,66 @@
-"""What the files of a folder are, by their names: edges, nodes, labels, and features that are listed."""
+"""What belongs to a graph in files, by their names: edges, nodes, labels, and features that are listed."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from os import PathLike
 from pathlib import Path
+from typing import Any
 
-from pcnet.data._reading import reading
-from pcnet.data.own._columns import listed
-from pcnet.data.own._csv import ADVICE
-from pcnet.data.own._sources import TABLES
+from pcnet._progress import Progress
+from pcnet.data._reading import ADVICE, reading
+from pcnet.data.own._build import graph_of_tables
+from pcnet.data.own._frames import Frame, is_frame
+from pcnet.data.own._options import ReadOptions
+from pcnet.data.own._readers import Tables, open_table, table_suffixes
+from pcnet.data.own._table import Source, listed
 from pcnet.errors import PcnetError
+from pcnet.graph import Graph
 
 
-def files_in(folder: Path) -> list[Path]:
+def graph_of_files(path: Path, options: ReadOptions, progress: Progress | None) -> Graph:
+    """A file of edges, or a folder with what else belongs to them; a file that is named has no second part in it."""
+    files = _files_in(path) if path.is_dir() else []
+    nodes, features = _near(path, options.nodes), _near(path, options.features)
+    edges = _edges_in(path, files) if path.is_dir() else path
+    free = _without(files, edges, nodes, features)
+    nodes = _called(free, ["nodes"]) if nodes is None else nodes
+    features = _called(free, ["features"], (".json",)) if features is None else features
+    labels = _called(_without(free, nodes), ["labels", "target"])
+    unread = _without(free, nodes, features, labels)
+    notes = [f"Not read: {listed([file.name for file in unread])}."] if unread else []
+    about = None if nodes is None else source_of(nodes)
+    tables = Tables(open_table(edges), about, None if labels is None else open_table(labels), features, progress)
+    return graph_of_tables(path.resolve().name if path.is_dir() else path.stem, tables, options, notes)
+
+
+def source_of(nodes: Any) -> Source:
+    """A table of nodes, given as a path or as a data frame."""
+    if isinstance(nodes, (str, PathLike)):
+        return open_table(Path(nodes))
+    if is_frame(nodes):
+        return Frame.of(nodes, f"nodes ({type(nodes).__name__})")
+    raise PcnetError(f"nodes is of type {type(nodes).__name__}; give a data frame or the path of a table.")
+
+
+def _near(graph: Path, name: Any) -> Any:
+    """The file of that name from here, or else in the folder of the edges; what is no name stays as it is."""
+    if not isinstance(name, (str, PathLike)):
+        return name
+    here, there = Path(name), (graph if graph.is_dir() else graph.parent) / name
+    return there if there.is_file() and not here.is_file() else here
+
+
+def _files_in(folder: Path) -> list[Path]:
     """The files of a folder in the order of their names; hidden ones are nobody's."""
     with reading(folder, ADVICE):
         return sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
 
 
-def called(files: Sequence[Path], stems: Collection[str], endings: Collection[str] = TABLES) -> Path | None:
-    """The file that is called so, `nodes.csv`, or else the only one whose name ends so, `club_nodes.csv`."""
-    tables = [path for path in files if path.suffix.lower() in endings]
+def _called(files: Sequence[Path], stems: Collection[str], endings: Collection[str] | None = None) -> Path | None:
+    """The table that is called so, `nodes.csv`, or else the only one whose name ends so, `club_nodes.csv`."""
+    tables = [path for path in files if path.suffix.lower() in (endings or table_suffixes())]
     exact = [path for path in tables if path.stem.lower() in stems]
     if len(exact) > 1:
         raise PcnetError(f"{exact[0].parent} has {exact[0].name} and {exact[1].name}; leave one.")
@@ -30,11 +69,11 @@ def called(files: Sequence[Path], stems: Collection[str], endings: Collection[st
     return found[0] if len(found) == 1 else None
 
 
-def edges_in(folder: Path, files: Sequence[Path]) -> Path:
+def _edges_in(folder: Path, files: Sequence[Path]) -> Path:
     """The table of edges, without which there is no graph."""
-    edges = called(files, ["edges"])
+    edges = _called(files, ["edges"])
     if edges is None:
-        wanted = ", ".join(f"edges{ending}" for ending in TABLES)
+        wanted = ", ".join(f"edges{ending}" for ending in table_suffixes())
         there = f"which has {listed([path.name for path in files])}" if files else "which has no files"
         raise PcnetError(
             f"There is none of {wanted} in the folder {folder}, {there}; put the edges there, or name the file that "
@@ -43,7 +82,7 @@ def edges_in(folder: Path, files: Sequence[Path]) -> Path:
     return edges
 
 
-def without(files: Sequence[Path], taken: Sequence[object]) -> list[Path]:
+def _without(files: Sequence[Path], *taken: object) -> list[Path]:
     """The files that are none of those taken, however their paths are written."""
     known = {path.resolve() for path in taken if isinstance(path, Path)}
     return [path for path in files if path.resolve() not in known]

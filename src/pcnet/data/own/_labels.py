@@ -1,4 +1,4 @@
-"""Labels and names of nodes from columns of words."""
+"""Labels and names of nodes from columns of words, and the columns that may hold labels where none is called so."""
 
 from __future__ import annotations
 
@@ -10,18 +10,21 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pcnet.data.own._coded import Coded
-from pcnet.data.own._columns import listed
-from pcnet.data.own._table import MOST_CATEGORIES, Table, shortened
+from pcnet.data.own._table import MOST_CATEGORIES, Table, listed, shortened
+from pcnet.data.own._words import Coded
 from pcnet.errors import PcnetError
+from pcnet.graph import LabelCandidate
 
 Classes = tuple[str | int, ...]
 
-#: What tables write where they have no label, beside nothing at all.
+#: What tables write where they have no label, if they write anything.
 _MISSING = frozenset({"na", "n/a", "nan", "none", "null", "?"})
 #: Whole numbers in a column with gaps, as a table of floating-point numbers writes them.
 _WHOLE = re.compile(r"\A(-?[0-9]+)\.0+\Z")
 _LONGEST_NAME = 1_000
+#: Columns whose names hold one of these are named first, then those with the fewest values.
+_TELLING = ("label", "class", "target", "category", "type")
+_LONGEST_VALUE = 20
 
 
 def read_labels(
@@ -103,3 +106,33 @@ def read_ids(table: Table, column: str) -> tuple[NDArray, dict[str, int]]:
     if len(longest) > _LONGEST_NAME:
         table.refuse(coded.words.index(longest), column, f"an id of {len(longest):,} characters is too long")
     return coded.names(), {word: node for node, word in enumerate(coded.words)}
+
+
+def label_candidates(table: Table, names: Sequence[str]) -> tuple[LabelCandidate, ...]:
+    """The columns among the named ones with few different values, each for two rows on average; no fractions."""
+    values = {name: _few(table, name) for name in names}
+    found = [LabelCandidate(name, tuple(map(_short, few))) for name, few in values.items() if few]
+    unlike = {name: not any(word in name.lower() for word in _TELLING) for name in values}
+    return tuple(sorted(found, key=lambda each: (unlike[each.name], len(each.values))))
+
+
+def _few(table: Table, column: str) -> list[str]:
+    """The different values of a column that may hold labels, else none."""
+    kind = table.kind(column)
+    if kind not in ("boolean", "category", "number"):
+        return []
+    coded = table.coded(column)
+    repeated = 2 * len(coded.words) <= len(coded.codes) - coded.empty
+    # The few ways to write that a label is missing come on top of the classes.
+    if not repeated or len(coded.words) > 2 * MOST_CATEGORIES:
+        return []
+    values = Coded.of({word for word in label_words(coded) if word})
+    if not 2 <= len(values.words) <= MOST_CATEGORIES or (kind == "number" and not values.whole):
+        return []
+    return list(map(str, np.sort(values.names())))
+
+
+def _short(value: str) -> str:
+    """A value on one line, and never long."""
+    line = " ".join(value.split())
+    return line if len(line) <= _LONGEST_VALUE else f"{line[: _LONGEST_VALUE - 1]}…"

@@ -9,11 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from pcnet.data._reading import reading
-from pcnet.data.own._bag import Bag
-from pcnet.data.own._coded import Coded
-from pcnet.data.own._csv import ADVICE
+from pcnet.data._reading import ADVICE, reading
 from pcnet.data.own._table import Table, shortened
+from pcnet.data.own._words import Bag, Coded
 from pcnet.errors import PcnetError
 from pcnet.graph import Kind
 

@@ -2,78 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from xml.parsers import expat
 
 import numpy as np
 
-from pcnet.data._reading import reading
 from pcnet.data.own._build import graph_of_table
-from pcnet.data.own._coded import Coded, word_of
-from pcnet.data.own._csv import ADVICE
 from pcnet.data.own._ends import Ends, read_weight
 from pcnet.data.own._labels import read_ids
-from pcnet.data.own._roles import Wishes, check_drop, collection, node_columns
+from pcnet.data.own._options import ReadOptions
+from pcnet.data.own._readers import reader
+from pcnet.data.own._roles import check_drop, node_columns
 from pcnet.data.own._table import Table, shortened
+from pcnet.data.own._words import Coded, word_of
 from pcnet.errors import PcnetError
-from pcnet.graph import Graph, Kind, Schema
+from pcnet.graph import Graph
 
 #: The column that holds the nodes themselves; no attribute is called so.
 _NODE = "(node)"
 
 
-def graph_from_networkx(
-    graph: Any,
-    *,
-    weight: str | None = None,
-    label: str | None = None,
-    drop: Collection[str] = (),
-    kinds: Mapping[str, Kind] | None = None,
-    directed: bool = False,
-    schema: Schema | None = None,
-    classes: Sequence[str | int] | None = None,
-    name: str = "graph",
-) -> Graph:
-    """The graph of a NetworkX graph; attributes of nodes are read as columns of a table are (see `read_graph`)."""
-    wishes = Wishes(None, None, weight, None, label, collection(drop), kinds or {}, directed, schema, classes)
-    return read_networkx(name, graph, wishes)
-
-
-def read_networkx(name: str, graph: Any, wishes: Wishes) -> Graph:
-    """The same with wishes; nodes are named by themselves."""
+def graph_of_networkx(name: str, graph: Any, options: ReadOptions) -> Graph:
+    """The graph of a NetworkX graph, whose nodes are named by themselves."""
     table = _node_table(graph)
     for role in ("source", "target", "id"):
-        if getattr(wishes, role):
+        if getattr(options, role):
             raise PcnetError(f"The graph has nodes and edges of its own, no columns; leave out {role}.")
-    columns = node_columns(table.title, table.names, wishes, _NODE)
-    check_drop(wishes.drop, [*table.names, "weight"])
+    columns = node_columns(table.title, table.names, options, _NODE)
+    check_drop(options.drop, [*table.names, "weight"])
     ids, nodes = read_ids(table, columns.id)
-    weight = wishes.weight or ("weight" if "weight" not in wishes.drop else None)
+    weight = options.weight or ("weight" if "weight" not in options.drop else None)
     links = list(graph.edges(data=weight, default=None)) if weight else [(*ends, None) for ends in graph.edges()]
     source, target = (
         np.fromiter((nodes[word_of(link[end])] for link in links), dtype=np.int64, count=len(links)) for end in (0, 1)
     )
     weights = None
     if weight and any(link[2] is not None for link in links):
-        # An edge without a weight beside weighted ones is a mistake that the table reports.
+        # An edge without a weight among weighted ones is a mistake that the table reports.
         coded = Coded.of(word_of(link[2]) for link in links)
         where = Table("the graph's edges", {weight: coded}, len(links), lambda row: f"{links[row][0]}–{links[row][1]}")
         weights = read_weight(where, weight)
-    elif wishes.weight:
-        raise PcnetError(f"No edge of the graph has the attribute '{wishes.weight}' for its weight.")
-    return graph_of_table(name, table, columns, ids, Ends(source, target, weights), wishes, [])
+    elif options.weight:
+        raise PcnetError(f"No edge of the graph has the attribute '{options.weight}' for its weight.")
+    return graph_of_table(name, table, columns, ids, Ends(source, target, weights), options, [])
 
 
-def read_graphml(path: Path, wishes: Wishes) -> Graph:
+@reader(".graphml")
+def open_graphml(path: Path) -> Any:
     """A GraphML file. Document types are refused: they can make a small file a huge one."""
     import networkx  # slow to import, needed only here
 
-    with reading(path, ADVICE):
-        _refuse_document_type(path)
-        graph = networkx.read_graphml(path)
-        return read_networkx(path.stem, graph, wishes)
+    _refuse_document_type(path)
+    return networkx.read_graphml(path)
 
 
 def _node_table(graph: Any) -> Table:

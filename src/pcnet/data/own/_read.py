@@ -1,30 +1,26 @@
-"""`read_graph`: your own graph from the files you have."""
+"""Your own graph, from files and from what other libraries hold in memory: the one way in."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from pcnet.data.own._arrays import read_npz, read_pyg, read_scipy
-from pcnet.data.own._columns import listed
-from pcnet.data.own._folder import called, edges_in, files_in, without
+from pcnet._progress import Progress
+from pcnet.data._reading import ADVICE, reading
+
+# Importing them registers the readers.
+from pcnet.data.own import _csv, _parquet  # noqa: F401
+from pcnet.data.own._arrays import Arrays, graph_of_arrays
+from pcnet.data.own._build import graph_of_tables
+from pcnet.data.own._folder import graph_of_files, source_of
 from pcnet.data.own._frames import Frame, is_a, is_frame
-from pcnet.data.own._networkx import read_graphml, read_networkx
-from pcnet.data.own._roles import Wishes, collection
-from pcnet.data.own._sources import Source, Tables, open_table
-from pcnet.data.own._tables import graph_of_tables
+from pcnet.data.own._networkx import graph_of_networkx
+from pcnet.data.own._options import ReadOptions
+from pcnet.data.own._readers import READERS, Tables, open_file
 from pcnet.errors import PcnetError
 from pcnet.graph import Graph, Kind, Schema
-
-#: Classes of other libraries that hold a graph; a value of one is there only if its library is.
-_LIBRARIES: tuple[tuple[str, str, Callable[[str, Any, Wishes], Graph]], ...] = (
-    ("networkx", "Graph", read_networkx),
-    ("torch_geometric.data", "Data", read_pyg),
-    ("scipy.sparse", "spmatrix", read_scipy),
-    ("scipy.sparse", "sparray", read_scipy),
-)
 
 
 def read_graph(
@@ -42,18 +38,14 @@ def read_graph(
     directed: bool = False,
     schema: Schema | None = None,
     classes: Sequence[str | int] | None = None,
-    progress: bool = True,
+    progress: Progress | None = None,
 ) -> Graph:
     """Your own graph: a folder with `edges.csv` and `nodes.csv` (or .tsv, .parquet), a file of edges, .npz or .graphml.
 
-        >>> read_graph("people").num_nodes                                    # doctest: +SKIP
-        160
-        >>> read_graph("links.tsv", nodes="pages.parquet", label="topic")     # doctest: +SKIP
-        >>> read_graph("musae-engb", label="mature")                          # doctest: +SKIP
-
     In a folder `labels.csv` or `target.csv` is joined to the nodes by their ids (or is the table of nodes), and
     `features.json` lists the features of each id. `club_edges.csv` will do for `edges.csv`, and so on. What is in
-    memory already is read as well: data frames, a NetworkX graph, PyG's `Data`, a SciPy matrix of edges.
+    memory already is read as well: data frames, a NetworkX graph, PyG's `Data`, a SciPy matrix of edges. Other files
+    have a reader when one is registered (`pcnet.data.reader`).
 
     Edges name two nodes, and maybe a weight; nodes have an id (words or whole numbers, kept in `graph.ids`), maybe a
     label (missing: to be predicted, −1) and columns that become features by their kind: numbers (standardised where
@@ -66,71 +58,172 @@ def read_graph(
     The graph has both directions of every edge, duplicates merged (weights add up); `directed=True` keeps the list.
 
     `schema` and `classes` of a trained classifier encode another table exactly as the first: a missing column or an
-    unknown label is refused, a new category counts as none.
+    unknown label is refused, a new category counts as none. Whatever cannot be read raises a `PcnetError` that names
+    the file, the line and the column. `progress` is told how much of a large file is read.
+
+    >>> people = read_graph("examples/people", drop="town")
+    >>> people.num_nodes, people.num_classes
+    (160, 3)
     """
-    wishes = Wishes(source, target, weight, id, label, collection(drop), kinds or {}, directed, schema, classes)
-    if isinstance(graph, (str, PathLike)):
-        path = Path(graph)
+    options = ReadOptions(
+        nodes, features, source, target, weight, id, label, drop, kinds or {}, directed, schema, classes
+    )
+    return graph_of(graph, options, progress)
+
+
+def graph_of(
+    value: Any, options: ReadOptions, progress: Progress | None = None, *, name: str = "graph", title: str = ""
+) -> Graph:
+    """`read_graph` with its keywords in one object; `title` is what sentences call a value that came from a file.
+
+    >>> graph_of("examples/people", ReadOptions.parse(["drop=town"])).num_nodes
+    160
+    """
+    if isinstance(value, (str, PathLike)):
+        path = Path(value)
         if not path.exists():
             raise PcnetError(f"There is no file or folder {path}.")
-        if path.suffix.lower() in (".npz", ".graphml") and path.is_file():
-            _alone(str(path), nodes, features)
-            return read_npz(path, wishes) if path.suffix.lower() == ".npz" else read_graphml(path, wishes)
-        return _read_files(path, nodes, features, wishes, progress)
-    if is_frame(graph):
-        about = None if nodes is None else _source(nodes)
-        tables = Tables(Frame.of(graph, "edges"), about, features=None if features is None else Path(features))
-        return graph_of_tables("graph", tables, wishes)
-    for module, kind, read in _LIBRARIES:
-        if is_a(graph, module, kind):
-            _alone(f"The {type(graph).__name__}", nodes, features)
-            return read("graph", graph, wishes)
-    raise PcnetError(
-        f"{type(graph).__name__} is no graph that can be read: give a path, a data frame of edges (with nodes=…), a "
-        "NetworkX graph, PyG's Data or a SciPy matrix; for arrays there are pcnet.graph_from_scipy(adjacency, x, y) "
-        "and pcnet.Graph(edge_index, x, y)."
+        known = READERS.get(path.suffix.lower())
+        if path.is_dir() or (known is not None and known.table):
+            return graph_of_files(path, options, progress)
+        with reading(path, ADVICE):
+            return graph_of(open_file(path), options, name=path.stem, title=str(path))
+    if is_frame(value):
+        about = None if options.nodes is None else source_of(options.nodes)
+        features = None if options.features is None else Path(options.features)
+        edges = Frame.of(value, title or f"edges ({type(value).__name__})")
+        return graph_of_tables(name, Tables(edges, about, features=features), options)
+    kind = type(value).__name__
+    if is_a(value, "torch_geometric.data", "Data"):
+        value = Arrays.of_pyg(value)
+    elif is_a(value, "scipy.sparse", "spmatrix") or is_a(value, "scipy.sparse", "sparray"):
+        value = Arrays.of_matrix(value)
+    if not isinstance(value, (Arrays, Graph)) and not is_a(value, "networkx", "Graph"):
+        raise PcnetError(
+            f"{kind} is no graph that can be read: give a path, a data frame of edges (with nodes=…), a NetworkX "
+            "graph, PyG's Data or a SciPy matrix; for arrays there are pcnet.graph_from_scipy(adjacency, x, y) and "
+            "pcnet.Graph(edge_index, x, y)."
+        )
+    if options.nodes is not None or options.features is not None:
+        more = "features" if options.nodes is None else "table of nodes"
+        raise PcnetError(f"{title or f'The {kind}'} holds nodes and edges; leave out the {more}.")
+    if isinstance(value, Arrays):
+        return graph_of_arrays(name, value, options)
+    if not isinstance(value, Graph):
+        return graph_of_networkx(name, value, options)
+    if options.columns or options.directed:
+        unused = ", ".join(options.columns) or "directed"
+        raise PcnetError(f"{title or f'The {kind}'} is taken as it is; leave out {unused}.")
+    return value
+
+
+def graph_from_pandas(
+    edges: Any,
+    nodes: Any = None,
+    *,
+    source: str | None = None,
+    target: str | None = None,
+    weight: str | None = None,
+    id: str | None = None,
+    label: str | None = None,
+    drop: Collection[str] = (),
+    kinds: Mapping[str, Kind] | None = None,
+    directed: bool = False,
+    schema: Schema | None = None,
+    classes: Sequence[str | int] | None = None,
+    name: str = "graph",
+) -> Graph:
+    """The graph of two data frames, of pandas, polars, pyarrow or whatever hands out columns through Arrow.
+
+    Columns mean what they mean in files (see `read_graph`); the index of pandas is one of them.
+
+    >>> import pandas
+    >>> links = pandas.DataFrame({"source": ["a", "b"], "target": ["b", "c"]})
+    >>> people = pandas.DataFrame({"id": ["a", "b", "c"], "label": ["x", "y", "x"], "age": [31, 33, 20]})
+    >>> graph_from_pandas(links, people).classes
+    ('x', 'y')
+    """
+    for role, table in (("edges", edges), ("nodes", nodes)):
+        if not is_frame(table) and not (table is None and role == "nodes"):
+            raise PcnetError(f"{role} is of type {type(table).__name__}; give a data frame (pandas, polars, pyarrow).")
+    options = ReadOptions(nodes, None, source, target, weight, id, label, drop, kinds or {}, directed, schema, classes)
+    return graph_of(edges, options, name=name)
+
+
+def graph_from_networkx(
+    graph: Any,
+    *,
+    weight: str | None = None,
+    label: str | None = None,
+    drop: Collection[str] = (),
+    kinds: Mapping[str, Kind] | None = None,
+    directed: bool = False,
+    schema: Schema | None = None,
+    classes: Sequence[str | int] | None = None,
+    name: str = "graph",
+) -> Graph:
+    """The graph of a NetworkX graph; attributes of nodes are read as columns of a table are (see `read_graph`).
+
+    >>> import networkx
+    >>> graph_from_networkx(networkx.karate_club_graph(), label="club").classes
+    ('Mr. Hi', 'Officer')
+    """
+    options = ReadOptions(
+        weight=weight, label=label, drop=drop, kinds=kinds or {}, directed=directed, schema=schema, classes=classes
     )
+    return graph_of_networkx(name, graph, options)
 
 
-def _read_files(path: Path, nodes: Any, features: Any, wishes: Wishes, progress: bool) -> Graph:
-    """A file of edges, or a folder with what else belongs to them; a file that is named has no second part in it."""
-    files = files_in(path) if path.is_dir() else []
-    nodes, features = _near(path, nodes), _near(path, features)
-    edges = edges_in(path, files) if path.is_dir() else path
-    free = without(files, [edges, nodes, features])
-    nodes = called(free, ["nodes"]) if nodes is None else nodes
-    features = called(free, ["features"], (".json",)) if features is None else features
-    labels = called(without(free, [nodes]), ["labels", "target"])
-    unread = without(free, [nodes, features, labels])
-    notes = [f"Not read: {listed([file.name for file in unread])}."] if unread else []
-    tables = Tables(
-        open_table(edges),
-        None if nodes is None else _source(nodes),
-        None if labels is None else open_table(labels),
-        features,
-        progress,
-    )
-    return graph_of_tables(path.resolve().name if path.is_dir() else path.stem, tables, wishes, notes)
+def graph_from_pyg(
+    data: Any,
+    *,
+    directed: bool = False,
+    schema: Schema | None = None,
+    classes: Sequence[str | int] | None = None,
+    name: str = "graph",
+) -> Graph:
+    """The graph of PyG's `Data`: edge_index, and where there are any x, y, edge_weight and masks of splits.
+
+    >>> import torch
+    >>> from torch_geometric.data import Data
+    >>> graph_from_pyg(Data(torch.eye(3), torch.tensor([[0, 1], [1, 2]]), y=torch.tensor([0, 1, 0]))).num_features
+    3
+    """
+    return graph_of_arrays(name, Arrays.of_pyg(data), ReadOptions(directed=directed, schema=schema, classes=classes))
 
 
-def _near(graph: Path, name: Any) -> Any:
-    """The file of that name from here, or else beside the edges of the graph; what is no name stays as it is."""
-    if not isinstance(name, (str, PathLike)):
-        return name
-    path, beside = Path(name), (graph if graph.is_dir() else graph.parent) / name
-    return beside if beside.is_file() and not path.is_file() else path
+def graph_from_scipy(
+    adjacency: Any,
+    x: Any = None,
+    y: Any = None,
+    *,
+    directed: bool = False,
+    schema: Schema | None = None,
+    classes: Sequence[str | int] | None = None,
+    name: str = "graph",
+) -> Graph:
+    """The graph of a sparse matrix: entry (i, j) is the weight of the edge from i to j.
+
+    x is an n × F array or sparse matrix, y one label a node (whole numbers or strings; −1, NaN or "" is unknown).
+
+    >>> import scipy.sparse
+    >>> graph_from_scipy(scipy.sparse.eye(3, k=1), y=["cat", "dog", ""]).y.tolist()
+    [0, 1, -1]
+    """
+    arrays = Arrays.of_matrix(adjacency, x, y)
+    return graph_of_arrays(name, arrays, ReadOptions(directed=directed, schema=schema, classes=classes))
 
 
-def _source(nodes: Any) -> Source:
-    """A table of nodes."""
-    if isinstance(nodes, (str, PathLike)):
-        return open_table(Path(nodes))
-    if is_frame(nodes):
-        return Frame.of(nodes, "nodes")
-    raise PcnetError(f"nodes is of type {type(nodes).__name__}; give a data frame or the path of a table.")
+def as_graph(value: Any, *, schema: Schema | None = None, classes: Sequence[str | int] | None = None) -> Graph:
+    """The graph that a value is or holds: a `Graph`, whatever `read_graph` takes, or a pair of edges and nodes.
 
+    With the schema and the classes of a trained classifier it is read as the graph of the training was.
 
-def _alone(what: str, nodes: object, features: object) -> None:
-    if nodes is not None or features is not None:
-        more = "features" if nodes is None else "table of nodes"
-        raise PcnetError(f"{what} holds nodes and edges; leave out the {more}.")
+    >>> as_graph("examples/people").num_nodes
+    160
+    """
+    if not isinstance(value, tuple):
+        return graph_of(value, ReadOptions(schema=schema, classes=classes))
+    if len(value) != 2:
+        raise PcnetError(f"A tuple of {len(value)} is no graph; give a pair of data frames, edges and nodes.")
+    return graph_of(value[0], ReadOptions(value[1], schema=schema, classes=classes))

@@ -16,7 +16,7 @@ NOTE = (
 )
 #: Up to this many nodes all eigenvectors are computed.
 _SMALL = 1_000
-#: Vectors of the subspace iteration on larger graphs, and its products: so many rounds of so many.
+#: Vectors of the subspace iteration on larger graphs, its rounds, and the products in each.
 _VECTORS, _ROUNDS, _PRODUCTS = 2 * DIMENSIONS, 12, 5
 
 

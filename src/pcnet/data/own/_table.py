@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NoReturn, cast
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from pcnet.data.own._bag import Bag, items_in, spread_rows, words_in
-from pcnet.data.own._coded import Coded
+from pcnet._progress import Progress
+from pcnet.data.own._words import Bag, Coded, items_in, spread_rows, words_in
 from pcnet.errors import PcnetError
 from pcnet.graph import Kind
 
 TRUE, FALSE = frozenset({"true", "yes", "1"}), frozenset({"false", "no", "0"})
 #: Sums of a hundred million numbers below this are still numbers of 32 bits.
 LARGEST = 1e30
-#: A category becomes at most so many features; a column of more different words is a bag of words or left out.
+#: Features that a category becomes at most; a column of more different words is a bag of words or left out.
 MOST_CATEGORIES = 50
 #: From this share of numbers on, a column is meant to hold numbers and the rest of it is a mistake.
 _MEANT_AS_NUMBERS = 0.8
+#: A sentence names at most this many columns and counts the rest.
+_NAMED = 12
 
 
 class Table:
@@ -80,7 +84,8 @@ class Table:
         filled = [np.flatnonzero(row) for row in lists]
         start = np.cumsum([0, *map(len, filled)])
         values = [row[places] for row, places in zip(lists, filled, strict=True)]
-        parts = (_joined(values, np.float32), _joined(filled, np.int64), start)
+        none = np.empty(0)
+        parts = (np.concatenate([none.astype("f4"), *values]), np.concatenate([none.astype("i8"), *filled]), start)
         return spread_rows(coded.codes, scipy.sparse.csr_matrix(parts, shape=(len(lists), width)))
 
     def where(self, row: int, column: str) -> str:
@@ -97,6 +102,20 @@ class Table:
             code, coded = int(np.argmin(good)), self.coded(column)
             complaint = f"{shortened(coded.words[code])} {complaint}; correct it or leave the column out (drop)"
             self.refuse(coded.row_of(code), column, complaint)
+
+
+@dataclass(frozen=True)
+class Source(ABC):
+    """A table that knows its columns before it is read; `size` is how many bytes of a file that takes."""
+
+    title: str
+    names: tuple[str, ...]
+    size: int = 0
+    notes: tuple[str, ...] = ()
+
+    @abstractmethod
+    def read(self, names: Sequence[str], progress: Progress) -> Table:
+        """The named columns."""
 
 
 def kind_of_words(coded: Coded) -> Kind | None:
@@ -122,6 +141,12 @@ def shortened(word: str) -> str:
     return repr(word if len(word) <= 40 else f"{word[:37]}…")
 
 
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence; many are counted."""
+    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
+
+
 def _number(word: str) -> float:
     """The number that a word is, else NaN. Python would read 1_2 as twelve; most tables mean a name."""
     try:
@@ -140,7 +165,3 @@ def _numbers_in(word: str) -> NDArray[np.float32] | None:
     except OverflowError:
         return None
     return values.astype(np.float32) if math.isfinite(values.sum()) and np.abs(values).max() <= LARGEST else None
-
-
-def _joined(parts: list[NDArray], dtype: type) -> NDArray:
-    return np.concatenate(parts) if parts else np.empty(0, dtype)

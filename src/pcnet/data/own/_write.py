@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pcnet._files import write_atomically
-from pcnet.data.own._arrow import arrow
+from pcnet.data.own._frames import arrow
 from pcnet.errors import PcnetError
 from pcnet.graph import CSR, Graph
 
@@ -26,7 +26,14 @@ def write_graph(graph: Graph, folder: str | Path, *, format: Format = "csv") -> 
 
     Nodes have an id, a label (their class's name; empty where it is unknown) and all features in one column of lists:
     features that are zero everywhere survive, and no digit is lost. An edge that is there in both directions is
-    written once; a directed graph is written as it is, to be read with `directed=True`.
+    written once; a directed graph is written as it is, to be read with `directed=True`. A folder that has such tables
+    already is refused.
+
+    >>> import tempfile
+    >>> from pcnet import csbm
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     print(*(path.name for path in write_graph(csbm(40), folder)))
+    edges.csv nodes.csv
     """
     if format not in ("csv", "parquet"):
         raise PcnetError(f"There is no format '{format}'; choose csv or parquet.")
