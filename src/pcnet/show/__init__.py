@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pcnet.show._progress import ProgressBar as ProgressBar
 from pcnet.show._table import Cell as Cell
 from pcnet.show._table import Table as Table
+from pcnet.show._table import strong as strong
 
 if TYPE_CHECKING:
     from pcnet.show._names import *  # noqa: F403

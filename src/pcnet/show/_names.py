@@ -11,7 +11,7 @@ from pcnet.show._passband import Passband, describe_response
 from pcnet.show._plot import COLOURS, MARKERS, PALE, RULE, SOFT, panels, save_figure, styled
 from pcnet.show._progress import ProgressBar
 from pcnet.show._scores import Score, scores_text
-from pcnet.show._table import Cell, Table
+from pcnet.show._table import Cell, Table, strong
 from pcnet.show._template import provenance_list
 from pcnet.show._train import graph_words, print_scores, train_headline
 from pcnet.show._tune import SearchBar, print_tuned, tune_headline, tuned_table, write_tuned_tables
@@ -46,6 +46,7 @@ __all__ = [
     "save_figure",
     "scores_of",
     "scores_text",
+    "strong",
     "styled",
     "train_headline",
     "tune_headline",
