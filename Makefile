@@ -20,7 +20,7 @@ lint: $(READY)
 	$(BIN)/mypy
 
 bench: $(READY)  ## Speed and memory, side by side with the usual ways, on graphs of all sizes.
-	$(BIN)/pcnet bench
+	$(BIN)/python -m benchmarks
 
 targets: $(READY)  ## The same on real graphs, beside what the library sets out to do.
 	$(BIN)/python -m benchmarks.speed

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import time
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.at_hand import graphs
-from benchmarks.command import Command, with_origin
-from pcnet import Graph, PcnetWarning, inspect_graph
+from benchmarks.command import Command, page, quiet, start, with_origin
+from benchmarks.graphs import labelled_graphs
+from pcnet import Graph, inspect_graph
 from pcnet._files import read_json, write_json, write_text
 from pcnet.compare import metric_named, summarise
 from pcnet.data import STRATIFIED
@@ -32,9 +31,9 @@ FIRST_SEED = 10
 
 def main(arguments: Sequence[str] | None = None) -> None:
     options = _parse(arguments)
-    warnings.simplefilter("ignore", PcnetWarning)
+    quiet()
     rows = []
-    for name, read in graphs():
+    for name, read in labelled_graphs():
         if options.graphs and name not in options.graphs:
             continue
         graph = read()
@@ -45,8 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     report = with_origin(options, {"first_seed": FIRST_SEED, "protocol": STRATIFIED, "rows": rows})
     if options.out is not None and rows:
         write_json(options.out / "advice.json", report)
-        write_text(options.out / "advice.md", page(report))
-    print(page(report))
+        write_text(options.out / "advice.md", page(report, *tables(report)))
+    print(page(report, *tables(report)))
 
 
 def advised(graph: Graph, name: str, options: argparse.Namespace) -> dict[str, Any]:
@@ -78,7 +77,7 @@ def compared(graph: Graph, name: str, method: str, options: argparse.Namespace) 
 
 
 def row_of(name: str, graph: Graph, advice: Mapping[str, Any], cells: Mapping[str, Any]) -> dict[str, Any]:
-    """The method named first beside the best, on the splits that both had."""
+    """The method named first next to the best, on the splits that both had."""
     first = advice["methods"][0]["method"]
     metric = metric_named(advice["probe"]["metric"])
     scores = {method: cell["scores"] for method, cell in cells.items() if cell["scores"]}
@@ -113,8 +112,8 @@ def row_of(name: str, graph: Graph, advice: Mapping[str, Any], cells: Mapping[st
     }
 
 
-def page(report: Mapping[str, Any]) -> str:
-    """The verdicts, all means, and where they come from."""
+def tables(report: Mapping[str, Any]) -> tuple[Table, Table]:
+    """The verdicts, and all means."""
     rows = report["rows"]
     within, tied = (sum(row[verdict] for row in rows) for verdict in ("within", "tied"))
     verdicts = Table(
@@ -173,9 +172,7 @@ def page(report: Mapping[str, Any]) -> str:
             "musae-engb: read by this benchmark, with streams, days, views and partner as features.",
         ),
     )
-    origin = f"- command: `{report['command']}`\n- date: {report['date']}; machine: {report['machine']}\n- versions: "
-    origin += ", ".join(f"{name} {number}" for name, number in report["versions"].items())
-    return f"{verdicts.markdown()}\n{means.markdown().replace('# ', '## ', 1)}\n{origin}\n"
+    return verdicts, means
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -192,4 +189,4 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    main()
+    start(main)

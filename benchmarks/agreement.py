@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
-from rich.box import SIMPLE
-from rich.console import Console
-from rich.table import Table
 
-from benchmarks.command import Command, keep
-from pcnet import PcnetWarning, load_dataset, make_split
+from benchmarks.command import Command, console, keep, quiet, show, start
+from pcnet import load_dataset, make_split
 from pcnet.graph import Graph
 from pcnet.nn import METHODS
+from pcnet.show import Table
 from pcnet.training import Run, Targets, TrainingSettings, train
 
 RUNS = 3
@@ -32,10 +29,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--dataset", default="citeseer")
     parser.add_device()
     options = parser.options(arguments)
-    warnings.simplefilter("ignore", PcnetWarning)
+    quiet()
     graph = load_dataset(options.dataset)
     rows = [compare(graph, method, options.device) for method in METHODS]
-    Console(width=120).print(table(rows))
+    show(console(), table(rows))
     what = {"dataset": options.dataset, "runs": RUNS, "epochs": TRAINING.epochs, "differences": DIFFERENCES}
     keep(options, {**what, "rows": rows})
 
@@ -49,26 +46,31 @@ def compare(graph: Graph, method: str, device: str) -> dict[str, Any]:
     runs = [Run(settings, TRAINING, Targets.from_split(split), seed) for seed, split in enumerate(splits)]
     host, other = train(graph, runs), train(graph, runs, device=device)
     loss, found = (np.stack([outcome.val_loss for outcome in outcomes]) for outcomes in (host, other))
-    apart = np.abs(found - loss) / loss
+    difference = np.abs(found - loss) / loss
     same = [(one.logits.argmax(1) == two.logits.argmax(1)).float().mean() for one, two in zip(host, other, strict=True)]
     return {
         "method": method,
-        "first_epoch": float(apart[:, 0].max()),
-        "ten_epochs": float(apart[:, :10].max()),
-        "all_epochs": float(apart.max()),
+        "first_epoch": float(difference[:, 0].max()),
+        "ten_epochs": float(difference[:, :10].max()),
+        "all_epochs": float(difference.max()),
         "same": float(np.mean(same)),
     }
 
 
 def table(rows: Sequence[dict[str, Any]]) -> Table:
-    result = Table(title=f"GPU and CPU: largest relative difference of {RUNS} runs' validation losses", box=SIMPLE)
-    for column in ("method", "first epoch", "ten epochs", f"{TRAINING.epochs} epochs", "nodes predicted alike"):
-        result.add_column(column, justify="left" if column == "method" else "right")
-    for row in rows:
-        apart = [f"{row[key]:.1e}" for key in ("first_epoch", "ten_epochs", "all_epochs")]
-        result.add_row(row["method"], *apart, f"{100 * row['same']:.2f} %")
-    return result
+    return Table(
+        f"GPU and CPU: largest relative difference of {RUNS} runs' validation losses",
+        ("method", "first epoch", "ten epochs", f"{TRAINING.epochs} epochs", "nodes predicted alike"),
+        [
+            [
+                row["method"],
+                *(f"{row[key]:.1e}" for key in ("first_epoch", "ten_epochs", "all_epochs")),
+                f"{100 * row['same']:.2f} %",
+            ]
+            for row in rows
+        ],
+    )
 
 
 if __name__ == "__main__":
-    main()
+    start(main)

@@ -14,7 +14,6 @@ import resource
 import subprocess
 import sys
 import time
-import warnings
 from collections.abc import Sequence
 from datetime import datetime, timezone
 from pathlib import Path
@@ -23,8 +22,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from benchmarks.command import Command, with_origin
-from pcnet import PcnetError, PcnetWarning, Run, Split, Targets, load_dataset, train
+from benchmarks.command import Command, page, quiet, start, with_origin
+from pcnet import PcnetError, Run, Split, Targets, load_dataset, train
 from pcnet._files import read_json, write_json, write_text
 from pcnet.compare import scores
 from pcnet.experiment import method_name, resolve
@@ -52,24 +51,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = Command("cornell5", __doc__)
     parser.add_argument("--methods", nargs="+", metavar="NAME", help="only these")
     parser.add_argument("--dataset", default=DATASET)
-    parser.add_argument("--splits", type=int, default=1, metavar="N", help="so many runs, each on a split of its own")
+    parser.add_argument("--splits", type=int, default=1, metavar="N", help="runs, each on a split of its own")
     parser.add_argument("--store", type=Path, default=Path("runs/cornell5"), metavar="DIR", help="keeps every row")
     parser.add_argument("--out", type=Path, metavar="DIR", help="write cornell5.json and cornell5.md")
     parser.add_argument("--one", metavar="NAME", help=argparse.SUPPRESS)
     options = parser.options(arguments)
     if options.one is not None:
-        warnings.simplefilter("ignore", PcnetWarning)
+        quiet()
         print(json.dumps(measure(options.one, options.dataset, options.splits)))
         return
     chosen = options.methods or [*published("table3").methods, "glognn"]
     rows = [row for name in chosen for row in rows_of(name, options)]
     report = with_origin(options, {"dataset": options.dataset, "epochs": EPOCHS, "rows": rows})
-    page = sheet(report).markdown() + f"\n- command: `{report['command']}`\n- date: {report['date']}; machine: "
-    page += f"{report['machine']}\n- versions: {', '.join(f'{name} {n}' for name, n in report['versions'].items())}\n"
-    print(page)
+    text = page(report, sheet(report))
+    print(text)
     if options.out is not None:
         write_json(options.out / "cornell5.json", report)
-        write_text(options.out / "cornell5.md", page)
+        write_text(options.out / "cornell5.md", text)
 
 
 def rows_of(method: str, options: argparse.Namespace) -> list[dict[str, Any]]:
@@ -118,7 +116,7 @@ def build(graph: Graph) -> dict[str, Any]:
 
 
 def trained(method: str, graph: Graph, splits: int) -> dict[str, Any]:
-    """So many epochs on one core, with an evaluation after each; then, once, the test accuracy of the best of them."""
+    """Ten epochs on one core, with an evaluation after each; then, once, the test accuracy of the best of them."""
     experiment = resolve("penn94", method, preset="table3", fallback=True)
     start = time.perf_counter()
     model = experiment.model.for_graph(graph)
@@ -197,4 +195,4 @@ def sheet(report: dict[str, Any]) -> Table:
 
 
 if __name__ == "__main__":
-    main()
+    start(main)

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 import torch
-from rich.box import SIMPLE
-from rich.console import Console
-from rich.table import Table
 
-from benchmarks.command import Command, keep
-from pcnet import PcnetWarning, load_dataset, make_split
-from pcnet.bench import PlainTraining, Spread, elapsed, endless_runs, take_turns
+from benchmarks.command import Command, console, keep, quiet, show, start
+from benchmarks.plain_training import PlainTraining
+from benchmarks.tables import spread, verdict
+from benchmarks.timing import Spread, elapsed, take_turns
+from benchmarks.training import endless_runs
+from pcnet import load_dataset, make_split
 from pcnet.experiment import resolve
+from pcnet.show import Table
 from pcnet.training._device_block import CHUNK, DeviceBlock
 
 #: Dataset, runs side by side, and how many times faster per run and epoch it should be.
@@ -38,9 +38,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_json()
     parser.add_device()
     options = parser.options(arguments)
-    warnings.simplefilter("ignore", PcnetWarning)
+    quiet()
     rows = [compare(name, runs, target, options.device) for name, runs, target in CASES]
-    Console(width=120).print(table(rows))
+    show(console(), table(rows))
     keep(options, {"rounds": ROUNDS, "rows": rows})
 
 
@@ -79,16 +79,24 @@ def compare(name: str, runs: int, target: float | None, device: str) -> dict[str
 
 
 def table(rows: Sequence[dict[str, Any]]) -> Table:
-    result = Table(title="Training on the GPU: ms per run and epoch, median (lowest–highest)", box=SIMPLE)
-    for column in ("dataset", "runs", "plain", "pcnet", "times faster", "target", "ms an epoch", "first s", "GiB"):
-        result.add_column(column, justify="left" if column == "dataset" else "right")
-    for row in rows:
-        spreads = [str(Spread(**row[key])) for key in ("plain_ms", "pcnet_ms", "ratio")]
-        verdict = "–" if row["target"] is None else f"≥ {row['target']:g}, {'met' if row['met'] else 'missed'}"
-        tail = (f"{row['epoch_ms']:.3f}", f"{row['ready_s']:.1f}", f"{row['peak_gib']:.2f}")
-        result.add_row(row["dataset"], str(row["runs"]), *spreads, verdict, *tail)
-    return result
+    columns = ("dataset", "runs", "plain", "pcnet", "times faster", "target", "ms an epoch", "first s", "GiB")
+    return Table(
+        "Training on the GPU: ms per run and epoch, median (lowest–highest)",
+        columns,
+        [
+            [
+                row["dataset"],
+                str(row["runs"]),
+                *(spread(row[key]) for key in ("plain_ms", "pcnet_ms", "ratio")),
+                verdict(row, "≥"),
+                f"{row['epoch_ms']:.3f}",
+                f"{row['ready_s']:.1f}",
+                f"{row['peak_gib']:.2f}",
+            ]
+            for row in rows
+        ],
+    )
 
 
 if __name__ == "__main__":
-    main()
+    start(main)

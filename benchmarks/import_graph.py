@@ -15,13 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.box import SIMPLE
-from rich.console import Console
-from rich.table import Table
 
 import pcnet
-from benchmarks.command import Command, keep
-from pcnet.bench import Others
+from benchmarks.command import Command, console, keep, show, start
+from benchmarks.timing import Others
+from pcnet.show import Table
 
 #: What the library sets out to do with ten million edges.
 SECONDS, GIBIBYTES = 60.0, 4.0
@@ -34,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.read is not None:
         print(json.dumps(read(Path(options.read))))
         return
-    console = Console()
+    screen = console()
     report = {
         "pyarrow": version("pyarrow"),
         "nodes": options.nodes,
@@ -42,15 +40,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "goal": {"seconds": SECONDS, "gibibytes": GIBIBYTES},
         "cases": [],
     }
-    table = Table("file", "ids", "MB", "seconds", "GiB at most", "other cores", box=SIMPLE)
+    rows = []
     for kind in options.formats:
         for ids in IDS:
-            with console.status(f"{kind}, {ids}"):
+            with screen.status(f"{kind}, {ids}"):
                 case = measure(kind, ids, options.nodes, options.edges)
             report["cases"].append(case)
             figures = (f"{case['megabytes']:.0f}", f"{case['seconds']:.1f}", f"{case['peak_gibibytes']:.2f}")
-            table.add_row(kind, ids, *figures, str(case["other_processes"]))
-    console.print(table)
+            rows.append([kind, ids, *figures, str(case["other_processes"])])
+    columns = ("file", "ids", "MB", "seconds", "GiB at most", "other cores")
+    show(screen, Table(f"{options.nodes:,} nodes, {options.edges:,} edges", columns, rows))
     keep(options, report)
 
 
@@ -125,4 +124,4 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    main()
+    start(main)

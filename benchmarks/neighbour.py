@@ -1,4 +1,4 @@
-"""What a busy neighbour costs: the same training alone, and beside a process on every core."""
+"""What a busy neighbour costs: the same training alone, and next to a process on every core."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
+from benchmarks.timing import Spread, take_turns, torch_threads
+from benchmarks.training import endless_runs, time_library
 from pcnet import Graph
-from pcnet.bench import Spread, endless_runs, take_turns, time_library, torch_threads
 from pcnet.experiment import Experiment
 from pcnet.training._host_block import HostBlock
 
@@ -50,15 +51,15 @@ def compare_neighbour(
                 epochs += 1
             return 1e3 * (time.perf_counter() - start) / epochs / len(runs)
 
-    def beside_busy(measure: Callable[[], float]) -> float:
+    def next_to_busy(measure: Callable[[], float]) -> float:
         with busy(threads):
             return measure()
 
     by_workers = partial(time_library, graph, runs, threads, seconds)
     ways = {"a worker on each core": by_workers, "threads inside kernels": by_kernel_threads}
     alone = {f"{name}, alone": way for name, way in ways.items()}
-    beside = {f"{name}, busy": partial(beside_busy, way) for name, way in ways.items()}
-    taken = take_turns(alone | beside, rounds)
+    next_to = {f"{name}, busy": partial(next_to_busy, way) for name, way in ways.items()}
+    taken = take_turns(alone | next_to, rounds)
     rows = [
         {
             "way": name,

@@ -15,13 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.box import SIMPLE
-from rich.console import Console
-from rich.table import Table
 
-from benchmarks.command import Command, keep
+from benchmarks.command import Command, console, keep, show, start
+from benchmarks.timing import Others
 from pcnet._files import read_json
-from pcnet.bench import Others
+from pcnet.show import Table
 
 #: Memory that all of it has to do with.
 GIBIBYTES = 24.0
@@ -30,8 +28,8 @@ CLASSES, FEATURES = 5, 16
 
 def main(arguments: Sequence[str] | None = None) -> None:
     options = _parse(arguments)
-    console = Console()
-    with tempfile.TemporaryDirectory() as place, console.status("writing the graph") as status:
+    screen = console()
+    with tempfile.TemporaryDirectory() as place, screen.status("writing the graph") as status:
         folder = Path(place)
         generate(folder / "graph", options.nodes, options.edges)
         stages = []
@@ -49,10 +47,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "stages": stages,
         "test_accuracy": found["test"]["mean"],
     }
-    table = Table("stage", "seconds", "GiB at most", "other cores", box=SIMPLE)
-    for stage in stages:
-        table.add_row(stage["stage"], f"{stage['seconds']:.1f}", f"{stage['peak_gibibytes']:.2f}", str(stage["other"]))
-    console.print(table)
+    rows = [[s["stage"], f"{s['seconds']:.1f}", f"{s['peak_gibibytes']:.2f}", str(s["other"])] for s in stages]
+    title = f"{options.nodes:,} nodes, {options.edges:,} edges"
+    show(screen, Table(title, ("stage", "seconds", "GiB at most", "other cores"), rows))
     keep(options, report)
 
 
@@ -121,4 +118,4 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    main()
+    start(main)

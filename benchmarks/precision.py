@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from statistics import mean
 from typing import Any
 
-from rich.box import SIMPLE
-from rich.console import Console
-from rich.table import Table
-
-from benchmarks.command import Command, keep
-from pcnet import PcnetError, PcnetWarning, load_dataset
+from benchmarks.command import Command, console, keep, quiet, show, start
+from pcnet import PcnetError, load_dataset
 from pcnet.compare import summarise
 from pcnet.experiment import DEFAULT_METHOD, presets, resolve, run_experiment
+from pcnet.show import Table
 
 COARSE = ("tf32", "bfloat16")
 DIFFERENCE = (
@@ -29,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_json()
     parser.add_device()
     options = parser.options(arguments)
-    warnings.simplefilter("ignore", PcnetWarning)
+    quiet()
     rows = []
     for preset, known in presets().items():
         for dataset in known.datasets_of(DEFAULT_METHOD):
@@ -37,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 rows.append(compare(preset, dataset, options.device))
             except PcnetError as error:
                 print(f"Without {preset} {dataset}: {error}")
-    Console(width=120).print(table(rows))
+    show(console(), table(rows))
     keep(options, {"difference": DIFFERENCE, "rows": rows})
 
 
@@ -58,19 +54,17 @@ def compare(preset: str, dataset: str, device: str) -> dict[str, Any]:
 
 
 def table(rows: Sequence[dict[str, Any]]) -> Table:
-    result = Table(title="Test accuracy in percent; difference to float32 over the same runs", box=SIMPLE)
-    for column in ("table", "dataset", "float32", *COARSE):
-        result.add_column(column, justify="left" if column in ("table", "dataset") else "right")
+    lines = []
     for row in rows:
         cells = []
         for precision in COARSE:
             low, high = row[precision]["difference_ci95"]
             cells.append(f"{row[precision]['difference']:+.2f} [{low:+.2f}, {high:+.2f}]")
-        result.add_row(row["table"], row["dataset"], f"{row['float32']['mean']:.2f}", *cells)
+        lines.append([row["table"], row["dataset"], f"{row['float32']['mean']:.2f}", *cells])
     averages = [f"{mean(row[precision]['difference'] for row in rows):+.3f}" for precision in COARSE]
-    result.add_row("all", "", "", *averages)
-    return result
+    title = "Test accuracy in percent; difference to float32 over the same runs"
+    return Table(title, ("table", "dataset", "float32", *COARSE), [*lines, ["all", "", "", *averages]])
 
 
 if __name__ == "__main__":
-    main()
+    start(main)

@@ -21,13 +21,14 @@ import numpy as np
 import torch
 from rich.console import Console
 
-from benchmarks.at_hand import graphs
-from benchmarks.command import Command, with_origin
+from benchmarks.command import Command, page, start, with_origin
+from benchmarks.graphs import labelled_graphs
 from pcnet import PcnetWarning
 from pcnet._files import read_json, write_json, write_text
 from pcnet.compare import METRICS
 from pcnet.experiment import MEMBERS, Ensemble, resolve, run_experiment
 from pcnet.graph import Graph
+from pcnet.show import Table
 
 SHARE, TIMES, METHODS = 0.4, 3, ("pcnet", "gcn", "mlp")
 #: Graphs with so many labels must be met within so many points, and so many cases of a hundred lie in their interval.
@@ -40,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     kept = read_json(file)["cells"] if file.exists() else []
     cells = {(cell["graph"], cell["hidden_by_seed"], cell["method"]): cell for cell in kept}
     console = Console()
-    for name, read in graphs():
+    for name, read in labelled_graphs():
         wanted = [key for key in itertools.product([name], range(TIMES), options.methods) if key not in cells]
         if not wanted or (options.graphs and name not in options.graphs):
             continue
@@ -57,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             write_json(file, with_origin(options, {"cells": list(cells.values())}))
     report = with_origin(options, {"summary": summary(list(cells.values())), "cells": list(cells.values())})
     write_json(file, report)
-    write_text(options.out / "truth.md", markdown(report))
+    write_text(options.out / "truth.md", page(report, table(report)))
     console.print(report["summary"])
 
 
@@ -125,40 +126,53 @@ def _mean_difference(cells: Sequence[Mapping[str, Any]]) -> float | None:
     return float(np.mean([abs(cell["estimate"] - cell["truth"]) for cell in cells])) if cells else None
 
 
-def markdown(report: Mapping[str, Any]) -> str:
+def table(report: Mapping[str, Any]) -> Table:
     found, cells = report["summary"], report["cells"]
     share = 100 * found["inside"] / found["cases"]
     off = found["mean_difference_large"]
     large = "–" if off is None else f"{off:.2f}"
-    lines = [
-        "# What `pcnet train` says, and what is true",
-        "",
-        "Of every labelled graph at hand 40 % of the labels are hidden at random, three times. *Estimate* is what",
-        "`pcnet train` prints for the nodes without a label, from the other labels alone, with its 95 % interval;",
-        "*truth* is the score of its predictions on the hidden nodes, whose labels were read once, for this table.",
-        "*Single runs* is the mean test score of the runs behind the estimate. Scores are in percent.",
-        "",
-        f"- The interval holds the truth in **{found['inside']} of {found['cases']} cases** ({share:.0f} %; "
-        f"goal: {found['goal_inside_percent']:.0f} %).",
-        f"- On graphs with 2,000 labelled nodes or more the estimate is off by **{large} points** on average "
-        f"(goal: {found['goal_difference_large']} at most); on all graphs by {found['mean_difference']:.2f}.",
-        f"- Where the intervals of two methods are apart, their order on the hidden nodes is the one that was said in "
-        f"**{found['orders_right']} of {found['orders_said']}** cases.",
-        "",
-        "| graph | method | metric | labelled | hidden | estimate | 95 % interval | truth | inside | single runs |",
-        "|---|---|---|---|---|---|---|---|---|---|",
-        *(
-            f"| {cell['graph']} | {cell['method']} | {METRICS[cell['metric']].title} | {cell['labelled']:,} | "
-            f"{cell['hidden']:,} | {cell['estimate']:.2f} | [{cell['low']:.2f}, {cell['high']:.2f}] | "
-            f"{cell['truth']:.2f} | {'yes' if cell['inside'] else '**no**'} | {cell['single_runs']:.2f} |"
-            for cell in cells
+    return Table(
+        "What `pcnet train` says, and what is true",
+        (
+            "graph",
+            "method",
+            "metric",
+            "labelled",
+            "hidden",
+            "estimate",
+            "95 % interval",
+            "truth",
+            "inside",
+            "single runs",
         ),
-        "",
-        f"- command: `{report['command']}`",
-        f"- machine: {report['machine']}, {report['date']}",
-        "- versions: " + ", ".join(f"{name} {number}" for name, number in report["versions"].items()),
-    ]
-    return "\n".join(lines) + "\n"
+        [
+            [
+                cell["graph"],
+                cell["method"],
+                METRICS[cell["metric"]].title,
+                f"{cell['labelled']:,}",
+                f"{cell['hidden']:,}",
+                f"{cell['estimate']:.2f}",
+                f"[{cell['low']:.2f}, {cell['high']:.2f}]",
+                f"{cell['truth']:.2f}",
+                "yes" if cell["inside"] else "**no**",
+                f"{cell['single_runs']:.2f}",
+            ]
+            for cell in cells
+        ],
+        (
+            f"The interval holds the truth in **{found['inside']} of {found['cases']} cases** ({share:.0f} %; "
+            f"goal: {found['goal_inside_percent']:.0f} %).",
+            f"On graphs with 2,000 labelled nodes or more the estimate is off by **{large} points** on average "
+            f"(goal: {found['goal_difference_large']} at most); on all graphs by {found['mean_difference']:.2f}.",
+            "Where the intervals of two methods do not overlap, their order on the hidden nodes is the predicted one "
+            f"in **{found['orders_right']} of {found['orders_said']}** cases.",
+            "Of every labelled graph at hand 40 % of the labels are hidden at random, three times. *Estimate* is what "
+            "`pcnet train` prints for the nodes without a label, from the other labels alone, with its 95 % interval; "
+            "*truth* is the score of its predictions on the hidden nodes, whose labels were read once, for this table. "
+            "*Single runs* is the mean test score of the runs behind the estimate. Scores are in percent.",
+        ),
+    )
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -172,4 +186,4 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    main()
+    start(main)

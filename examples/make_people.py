@@ -1,11 +1,13 @@
-"""`python examples/make_people.py` makes `examples/people`: a club whose members' favourite sport is to be guessed.
+"""`python examples/make_people.py [FOLDER]`: a club whose members' favourite sport is to be guessed.
 
 Friends often share their sport, what people say about themselves hints at it, and one member in four has not said.
+Without a folder it is `examples/people`.
 """
 
 from __future__ import annotations
 
 import csv
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -26,7 +28,7 @@ FRIENDS_WITHIN, FRIENDS_ACROSS = 0.04, 0.014
 OWN_WORD, UNKNOWN = 0.22, 0.25
 
 
-def main() -> None:
+def main(folder: Path) -> None:
     random = np.random.default_rng(24)
     sport = random.integers(len(SPORTS), size=MEMBERS)
     names = [f"{NAMES[node % len(NAMES)].lower()}{1 + node // len(NAMES):02d}" for node in range(MEMBERS)]
@@ -45,7 +47,6 @@ def main() -> None:
         )
         for node in range(MEMBERS)
     ]
-    folder = Path(__file__).with_name("people")
     write(folder / "nodes.csv", ("id", "label", "age", "member", "town", "about"), rows)
     write(folder / "edges.csv", ("source", "target"), friendships(random, sport, names))
 
@@ -73,4 +74,4 @@ def write(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -
 
 
 if __name__ == "__main__":
-    main()
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).with_name("people"))

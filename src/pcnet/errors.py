@@ -1,4 +1,4 @@
-"""The one error a user of pcnet is meant to see, and the one warning."""
+"""The one error a user of pcnet is meant to see, the one warning, and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -7,11 +7,26 @@ from collections.abc import Iterable
 
 
 class PcnetError(ValueError):
-    """A sentence that says what is wrong with the input and what to do about it."""
+    """A sentence that says what is wrong with the input and what to do about it.
+
+    >>> try:
+    ...     pcnet.load_dataset("coraa")
+    ... except pcnet.PcnetError as error:
+    ...     print(error)
+    There is no dataset 'coraa'. Did you mean 'cora'?...
+    """
 
 
 class PcnetWarning(UserWarning):
-    """Something legal that probably is not what was meant."""
+    """Something legal that probably is not what was meant; Python's filters turn it into an error, or silence it.
+
+    >>> import warnings
+    >>> warnings.simplefilter("ignore", pcnet.PcnetWarning)
+    """
+
+
+class Interrupted(Exception):  # noqa: N818
+    """Ctrl-C, with a sentence on how to go on."""
 
 
 def close_match(name: str, known: Iterable[str]) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from benchmarks.advice import METHODS, page, row_of
+from benchmarks.advice import METHODS, row_of, tables
+from benchmarks.command import page
 
 from pcnet import csbm
 
@@ -43,7 +44,8 @@ def test_within_the_interval_of_the_best(gcn, linkx, best, within, tied):
 def test_the_page_counts_and_says_what_was_not_compared():
     rows = [row([80, 81, 82], [90, 91, 92]), row([80, 81, 82], [70, 71, 72])]
     origin = {"command": "c", "date": "d", "machine": "m", "versions": {"pcnet": "1"}}
-    text = page({**origin, "protocol": "stratified-60-20-20", "first_seed": 10, "rows": rows})
+    report = {**origin, "protocol": "stratified-60-20-20", "first_seed": 10, "rows": rows}
+    text = page(report, *tables(report))
     assert "1 of 2 within its interval" in text
     assert "| **no** | **no** |" in text
     means = next(line for line in text.splitlines() if line.startswith("| planted |"))

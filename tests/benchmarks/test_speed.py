@@ -1,20 +1,20 @@
 """The benchmark measures what it says, here on a graph that takes no time."""
 
 import json
+from dataclasses import replace
 
 import pytest
-from benchmarks.memory import ORDERS, compare_memory
+from benchmarks.effort import Effort
 from benchmarks.neighbour import compare_neighbour
-from benchmarks.propagation import compare_propagation
-from benchmarks.speed import main
-from benchmarks.tables import show
-from benchmarks.training import check_training
+from benchmarks.speed import ORDERS, check_training, compare_memory, compare_propagation, main
+from benchmarks.tables import section_tables
 from rich.console import Console
 
 from pcnet import Graph, PCNetSettings, TrainingSettings, csbm
 from pcnet.experiment import Experiment
 
 MODEL = PCNetSettings(hidden=8, K=2, N=4, t=0.7, p=2.2, eta=0.4)
+EFFORT = replace(Effort.planned(threads=2, rounds=1), seconds=0.01)
 RATES = {"first": 0.01, "theta": 0.01, "second": 0.01}
 
 
@@ -31,8 +31,8 @@ def experiment() -> Experiment:
 @pytest.mark.parametrize(
     ("section", "measure"),
     [
-        ("training", lambda graph: [check_training(graph, experiment(), 2, 1, 0.01)]),
-        ("propagation", lambda graph: compare_propagation(graph, MODEL, 1, 1, 0.001)),
+        ("training", lambda graph: check_training({"cora": graph}, {"cora": experiment()}, EFFORT)),
+        ("propagation", lambda graph: compare_propagation(graph, MODEL, EFFORT)),
         ("memory", lambda graph: compare_memory(graph, MODEL)),
         ("neighbour", lambda graph: compare_neighbour(graph, experiment(), 1, 1, 0.01)),
     ],
@@ -41,7 +41,8 @@ def test_sections_are_plain_data_and_have_a_table(graph: Graph, section: str, me
     result = measure(graph)
     assert json.loads(json.dumps(result, allow_nan=False)) == result
     with (console := Console(width=120)).capture() as shown:
-        show(console, section, result)
+        for sheet in section_tables(section, result):
+            console.print(sheet.rich())
     assert "pcnet" in shown.get() or "worker" in shown.get()
 
 
@@ -56,4 +57,4 @@ def test_the_command_writes_its_results(tmp_path):
     main(["--quick", "--datasets", "citeseer", "--json", str(tmp_path / "speed.json")])
     report = json.loads((tmp_path / "speed.json").read_text())
     assert {"command", "date", "machine", "versions", "sections"} <= set(report)
-    assert report["sections"]["training"][0]["ratio"]["median"] > 1
+    assert report["sections"]["training"]["rows"][0]["ratio"]["median"] > 1

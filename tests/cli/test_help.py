@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 import pcnet as package
+from pcnet.cli import COMMANDS, docstring
 
-COMMANDS = ["train", "predict", "inspect", "compare", "reproduce", "tune", "bench", "data"]
 TRAIN = """
     GRAPH --preset --protocol --runs --set --seed --threads --device --out --resume --data --read --json
     KEY=VALUE lr.theta=0.01 table1 table2 table3 citeseer $PCNET_DATA
@@ -56,6 +58,28 @@ def test_help_is_wrapped_for_the_screen(pcnet):
     assert len(paragraph) >= 3
     for line, following in itertools.pairwise(paragraph):
         assert len(line) + 1 + len(following.split()[0]) > 90
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_says_the_same_when_it_is_loaded(command):
+    """`pcnet --help` reads a docstring that `pcnet COMMAND --help` has from the function."""
+    module = import_module(f"pcnet.cli._{command}")
+    assert docstring(command) == inspect.getdoc(getattr(module, command))
+    assert docstring(command).split("\n\n")[0].endswith(".")
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["data", "list"]])
+def test_what_needs_no_torch_does_not_load_it(arguments, place):
+    code = "import sys; sys.argv = ['pcnet', *sys.argv[1:]]; from pcnet.cli import main\ntry: main()\nfinally: "
+    code += "print([name for name in ('torch', 'scipy', 'sklearn', 'matplotlib') if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_benchmarks_are_elsewhere(pcnet, written):
+    pcnet("bench", "--quick").refuses("Benchmarks are not part of the package; run make bench in the repository.")
+    pcnet("reproduce", "complexity").refuses("run python -m benchmarks.complexity.")
+    assert written() == []
 
 
 @pytest.mark.parametrize("arguments", [[], ["data"]])

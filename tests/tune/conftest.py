@@ -10,7 +10,7 @@ import pytest
 
 from pcnet import Graph, PCNetSettings, TrainingSettings, csbm
 from pcnet.experiment import Experiment
-from pcnet.tune import Space, Tuned, Tuning, tune
+from pcnet.tune import Search, Space, Tuned, tune
 
 SPACE = {
     "K": [2, 3, 4],
@@ -39,15 +39,15 @@ def space() -> Space:
 
 
 @pytest.fixture
-def tuning(experiment: Experiment, space: Space) -> Tuning:
-    return Tuning(experiment, space, trials=10)
+def asked(experiment: Experiment, space: Space) -> Search:
+    return Search(experiment, space, trials=10)
 
 
 @pytest.fixture
-def search(graph: Graph, tuning: Tuning, tmp_path: Path) -> Callable[..., Tuned]:
+def search(graph: Graph, asked: Search, tmp_path: Path) -> Callable[..., Tuned]:
     """A search in a folder of its own; keyword arguments change what is searched."""
 
     def run(folder: str = "store", on: Graph = graph, **changes: object) -> Tuned:
-        return tune(on, replace(tuning, **changes), tmp_path / folder, threads=1)
+        return tune(on, replace(asked, **changes), tmp_path / folder, threads=1)
 
     return run

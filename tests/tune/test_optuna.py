@@ -3,63 +3,62 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 
+import numpy as np
 import pytest
+from stored_search import known, scores, values
 
 from pcnet import PcnetError, train
 from pcnet.training import _division
-from pcnet.tune import DEFAULTS, Space, Tuning, tune
+from pcnet.tune import DEFAULTS, Search, Space, tune
+from pcnet.tune._optuna import _distribution
 
 optuna = pytest.importorskip("optuna")
 pytestmark = pytest.mark.filterwarnings("ignore::pcnet.PcnetWarning")
 
 
 @pytest.fixture
-def tuning(experiment, space) -> Tuning:
-    return Tuning(experiment, space, trials=15, strategy="optuna", batch=4)
+def asked(experiment, space) -> Search:
+    return Search(experiment, space, trials=15, strategy="optuna", batch=4)
 
 
-def journal(folder):
-    lines = [json.loads(line) for line in (folder / "journal.jsonl").read_text().splitlines()]
-    return {line["trial"]: {**line, "seconds": 0} for line in lines}
-
-
-def study_of(folder):
-    backend = optuna.storages.journal.JournalFileBackend(str(folder / "optuna.journal"))
-    return optuna.load_study(study_name="pcnet", storage=optuna.storages.JournalStorage(backend))
-
-
-def test_optuna_knows_what_the_store_knows(graph, tuning, tmp_path):
-    tuned = tune(graph, tuning, tmp_path / "s", threads=1)
-    kept = journal(tmp_path / "s")
-    trials = study_of(tmp_path / "s").trials
-    # The defaults are tried beside it, and not suggested by it.
-    del kept[DEFAULTS]
-    assert [trial.number for trial in trials] == sorted(kept) == list(range(15))
-    for trial in trials:
-        line = kept[trial.number]
-        assert trial.state == optuna.trial.TrialState.COMPLETE
-        assert trial.value == pytest.approx(sum(line["gain"]) / 3)
-        assert {**trial.params} == pytest.approx(line["values"])
+def test_every_trial_is_of_the_space(graph, asked, tmp_path):
+    tuned = tune(graph, asked, tmp_path / "s", threads=1)
+    assert sorted(values(tmp_path / "s")) == [DEFAULTS, *range(15)]
     assert tuned.best["search"]["sampler"] == "tpe"
-    best = max(tuned.best["defaults"]["val"]["mean"], 100 * study_of(tmp_path / "s").best_value)
-    assert tuned.best["val"]["mean"] == pytest.approx(best)
+    assert len(tuned.results.ranking(3)) == 16
     # Values are those of the space, to the bit.
-    axes = tuning.space.axes
-    assert all(line["values"]["t"] in axes["t"].values for line in kept.values())
-    assert all(type(line["values"]["K"]) is int for line in kept.values())
+    axes = asked.space.axes
+    suggested = [each for trial, each in values(tmp_path / "s").items() if trial != DEFAULTS]
+    assert all(each["t"] in axes["t"].values for each in suggested)
+    assert all(type(each["K"]) is int for each in suggested)
+
+
+def test_it_suggests_what_optuna_suggests(graph, asked, tmp_path):
+    """A study that lives through all rounds, told the mean gain of every trial, suggests the same values."""
+    tune(graph, asked, tmp_path / "s", threads=1)
+    kept, gains = values(tmp_path / "s"), scores(tmp_path / "s")
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    study = optuna.create_study(direction="maximize")
+    distributions = {name: _distribution(axis) for name, axis in asked.space.axes.items()}
+    for first in range(0, 15, 4):
+        for trial in range(first, min(first + 4, 15)):
+            seed = int(np.random.SeedSequence([asked.seed, trial]).generate_state(1)[0])
+            study.sampler = optuna.samplers.TPESampler(seed=seed, multivariate=True, constant_liar=True)
+            assert study.ask(distributions).params == pytest.approx(kept[trial])
+        for trial in range(first, min(first + 4, 15)):
+            study.tell(trial, sum(gains[trial, split][0] for split in range(3)) / 3)
 
 
 @pytest.mark.parametrize("sampler", ["gp", "random"])
-def test_other_samplers(graph, tuning, tmp_path, sampler):
-    tuned = tune(graph, dataclasses.replace(tuning, sampler=sampler, trials=9, batch=3), tmp_path / "s", threads=1)
+def test_other_samplers(graph, asked, tmp_path, sampler):
+    tuned = tune(graph, dataclasses.replace(asked, sampler=sampler, trials=9, batch=3), tmp_path / "s", threads=1)
     assert len(tuned.results.ranking(3)) == 10
 
 
-def test_an_interrupted_search_asks_for_what_it_would_have_asked_for(graph, tuning, tmp_path, monkeypatch):
+def test_an_interrupted_search_asks_for_what_it_would_have_asked_for(graph, asked, tmp_path, monkeypatch):
     monkeypatch.setattr(_division, "HOST_RUNS", 6)
-    tune(graph, tuning, tmp_path / "whole", threads=1)
+    tune(graph, asked, tmp_path / "whole", threads=1)
     calls = 0
 
     def interrupted(graph, runs, **options):
@@ -69,53 +68,42 @@ def test_an_interrupted_search_asks_for_what_it_would_have_asked_for(graph, tuni
             raise KeyboardInterrupt
         return train(graph, runs, **options)
 
-    monkeypatch.setattr("pcnet.tune._search.train", interrupted)
+    monkeypatch.setattr("pcnet.tune._worker.train", interrupted)
     while True:
         try:
-            tuned = tune(graph, tuning, tmp_path / "broken", threads=1)
+            tuned = tune(graph, asked, tmp_path / "broken", threads=1)
             break
         except KeyboardInterrupt:
-            # As a process would that is killed while it tells Optuna something.
-            with (tmp_path / "broken" / "optuna.journal").open("ab") as stream:
-                stream.write(b'{"op_code": 5, "wor')
+            continue
     assert calls > 4
-    assert journal(tmp_path / "broken") == journal(tmp_path / "whole")
+    assert known(tmp_path / "broken") == known(tmp_path / "whole")
     assert len(tuned.results.ranking(3)) == 16
 
 
-def test_a_trial_that_was_half_asked_for_is_given_up(graph, tuning, tmp_path):
-    tune(graph, dataclasses.replace(tuning, trials=4), tmp_path / "whole", threads=1)
-    folder = tmp_path / "broken"
+def test_trials_are_asked_for_once(graph, asked, tmp_path):
+    """A round is kept as a whole before any of it is trained."""
+
+    class Impatient:
+        def stage(self, title, total):
+            raise KeyboardInterrupt
+
+        def advance(self, units=1):
+            raise AssertionError("a stage comes first")
+
     with pytest.raises(KeyboardInterrupt):
-        tune(graph, dataclasses.replace(tuning, trials=4), folder, threads=1, watcher=Impatient())
-    lines = (folder / "optuna.journal").read_text().splitlines(keepends=True)
-    # Creating a trial and each of its values are a line; the last of four trials loses some.
-    (folder / "optuna.journal").write_text("".join(lines[:-3]))
-    tuned = tune(graph, dataclasses.replace(tuning, trials=4), folder, threads=1)
-    assert sorted(journal(folder)) == [DEFAULTS, 0, 1, 2, 4]
-    values, expected = (
-        [line["values"] for _, line in sorted(journal(tmp_path / name).items())] for name in ("broken", "whole")
-    )
-    assert values == expected
-    assert tuned.best["search"]["complete_trials"] == 5
-
-
-class Impatient:
-    """Interrupts as soon as something was asked for."""
-
-    def advance(self, epochs):
-        pass
-
-    def known(self, runs, best):
-        raise KeyboardInterrupt
+        tune(graph, asked, tmp_path / "s", threads=1, progress=Impatient())
+    first = values(tmp_path / "s")
+    assert (sorted(first), scores(tmp_path / "s")) == ([DEFAULTS, 0, 1, 2, 3], {})
+    tune(graph, asked, tmp_path / "s", threads=1)
+    assert first.items() <= values(tmp_path / "s").items()
 
 
 def test_it_learns_from_what_it_is_told(graph, experiment, tmp_path):
     """Where one value is hopeless, it is suggested less and less."""
     space = Space.from_json({"lr": [1e38, 0.02], "t": {"from": 0.1, "to": 1.0}}, "f")
-    tuning = Tuning(experiment, space, trials=40, strategy="optuna", batch=5)
-    tune(graph, tuning, tmp_path / "s", threads=1)
-    hopeless = [line["values"]["lr"] > 1 for trial, line in sorted(journal(tmp_path / "s").items()) if trial >= 0]
+    asked = Search(experiment, space, trials=40, strategy="optuna", batch=5)
+    tune(graph, asked, tmp_path / "s", threads=1)
+    hopeless = [each["lr"] > 1 for trial, each in values(tmp_path / "s").items() if trial >= 0]
     assert sum(hopeless[:10]) >= 2
     assert sum(hopeless[-15:]) <= 3
 
@@ -123,5 +111,5 @@ def test_it_learns_from_what_it_is_told(graph, experiment, tmp_path):
 def test_without_optuna(experiment, space, monkeypatch):
     monkeypatch.setattr("pcnet.tune._optuna.find_spec", lambda name: None)
     with pytest.raises(PcnetError, match=r"needs Optuna, which is not installed; pip install 'pcnet\[optuna\]'"):
-        Tuning(experiment, space, strategy="optuna")
-    Tuning(experiment, space, strategy="halving")
+        Search(experiment, space, strategy="optuna")
+    Search(experiment, space, strategy="halving")

@@ -21,12 +21,12 @@ pytestmark = [
 
 
 @pytest.mark.parametrize("size", [7, 1024])
-def test_a_search_on_a_gpu(graph, tuning, tmp_path, monkeypatch, size):
+def test_a_search_on_a_gpu(graph, asked, tmp_path, monkeypatch, size):
     monkeypatch.setattr(_division, "DEVICE_RUNS", size)
-    tuning = replace(tuning, trials=40, leak=True)
-    tuned = tune(graph, tuning, tmp_path / "gpu", device="cuda")
-    assert len(tuned.results.ranking(3)) == 40
-    host = tune(graph, tuning, tmp_path / "cpu")
+    asked = replace(asked, trials=40, leak=True)
+    tuned = tune(graph, asked, tmp_path / "gpu", device="cuda")
+    assert len(tuned.results.ranking(3)) == 41
+    host = tune(graph, asked, tmp_path / "cpu")
     accuracy, expected = (
         np.array([[t.results.scores[trial][split].gain for split in range(3)] for trial in range(40)])
         for t in (tuned, host)
@@ -35,10 +35,10 @@ def test_a_search_on_a_gpu(graph, tuning, tmp_path, monkeypatch, size):
     assert np.abs(accuracy - expected).mean() < 0.1
 
 
-def test_blocks_are_given_back(graph, tuning, monkeypatch):
+def test_blocks_are_given_back(graph, asked, monkeypatch):
     monkeypatch.setattr(_division, "DEVICE_RUNS", 32)
-    targets = [Targets.from_split(split) for split in splits_of(graph, tuning.experiment)]
-    runs = [Run(*tuning.space.sample(0, trial, tuning.base), targets[trial % 3], trial % 3) for trial in range(96)]
+    targets = [Targets.from_split(split) for split in splits_of(graph, asked.experiment)]
+    runs = [Run(*asked.space.sample(0, trial, asked.base), targets[trial % 3], trial % 3) for trial in range(96)]
 
     def epochs():
         return train(graph, runs, device="cuda", collect=lambda index, outcome: outcome.epochs)

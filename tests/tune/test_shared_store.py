@@ -6,14 +6,16 @@ import json
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
+from stored_search import claims, known, scores, scores_on_test
 
-from pcnet.tune import Tuning, tune
+from pcnet.tune import Search, tune
 
 pytestmark = pytest.mark.filterwarnings("ignore::pcnet.PcnetWarning")
 
@@ -25,14 +27,14 @@ import pcnet.training._division as division
 division.HOST_RUNS = 4
 from pcnet import PCNetSettings, TrainingSettings, csbm
 from pcnet.experiment import Experiment
-from pcnet.tune import Space, Tuning, tune
+from pcnet.tune import Search, Space, tune
 space = Space.from_json(json.loads(sys.argv[2]), "space.json")
 training = TrainingSettings(lr={"all": 0.02}, epochs=12, stopping="patience", patience=4)
 experiment = Experiment("mine", "defaults", "random-60-20-20", (5, 0, 3), PCNetSettings(hidden=4), training)
 graph = csbm(120, 0.4, classes=3, features=12, seed=7)
-tuning = Tuning(experiment, space, trials=int(sys.argv[4]), strategy=sys.argv[3], batch=4, leak=True)
+asked = Search(experiment, space, trials=int(sys.argv[4]), strategy=sys.argv[3], batch=4, leak=True)
 print("ready", flush=True)
-tune(graph, tuning, sys.argv[1], threads=1)
+tune(graph, asked, sys.argv[1], threads=1)
 """
 
 
@@ -52,17 +54,6 @@ def start(space):
         process.communicate(timeout=60)
 
 
-def lines(folder: Path, name: str = "journal.jsonl") -> list[dict]:
-    return [json.loads(line) for line in (folder / name).read_text().splitlines()]
-
-
-def journal(folder: Path) -> dict:
-    """The journal by trial and splits, without the time it took; no run may be in it twice."""
-    runs = [(line["trial"], split) for line in lines(folder) for split in line["splits"]]
-    assert len(runs) == len(set(runs))
-    return {(line["trial"], *line["splits"]): {**line, "seconds": 0} for line in lines(folder)}
-
-
 def choice(folder: Path) -> dict:
     best = json.loads((folder / "best.json").read_text())
     best["search"]["seconds"] = 0
@@ -71,10 +62,18 @@ def choice(folder: Path) -> dict:
 
 def wait_for_results(folder: Path, count: int, process: subprocess.Popen) -> None:
     until = time.monotonic() + 120
-    while not (folder / "journal.jsonl").exists() or len((folder / "journal.jsonl").read_bytes().splitlines()) < count:
+    while runs_in(folder) < count:
         assert process.poll() is None, "ended too early"
         assert time.monotonic() < until
         time.sleep(0.005)
+
+
+def runs_in(folder: Path) -> int:
+    try:
+        return len(scores(folder))
+    except sqlite3.OperationalError:
+        # There is no file yet, or no table in it.
+        return 0
 
 
 @pytest.fixture(scope="module")
@@ -83,8 +82,8 @@ def undisturbed(graph, experiment, space, tmp_path_factory):
     folder = tmp_path_factory.mktemp("undisturbed")
 
     def of(strategy: str, trials: int = 40) -> Path:
-        tuning = Tuning(experiment, space, trials=trials, strategy=strategy, batch=4, leak=True)
-        tune(graph, tuning, folder / f"{strategy}-{trials}", threads=1)
+        asked = Search(experiment, space, trials=trials, strategy=strategy, batch=4, leak=True)
+        tune(graph, asked, folder / f"{strategy}-{trials}", threads=1)
         return folder / f"{strategy}-{trials}"
 
     return of
@@ -101,16 +100,15 @@ def test_two_workers(start, undisturbed, tmp_path, killed):
         wait_for_results(folder, 3, workers[0])
         workers[2].send_signal(signal.SIGKILL)
     assert [worker.wait(timeout=120) for worker in workers[:2]] == [0, 0]
-    assert journal(folder) == journal(undisturbed("random"))
+    assert known(folder) == known(undisturbed("random"))
     assert choice(folder) == choice(undisturbed("random"))
     # Whoever comes first chooses and scores; the other one waits for it.
     log = (folder / "tune.log").read_text()
     assert log.count("was chosen by") == log.count("Test labels were read for") == 1
-    assert list((folder / "claims").iterdir()) == []
-    scores = [(line["trial"], line["split"]) for line in lines(folder, "test-scores.jsonl")]
+    assert claims(folder) == []
+    assert list(folder.glob("*.worker")) == []
     # 40 trials and the defaults on three splits.
-    assert len(set(scores)) == 123
-    assert killed or len(scores) == 123
+    assert len(scores_on_test(folder)) == 123
 
 
 @pytest.mark.parametrize("strategy", ["random", pytest.param("halving", marks=pytest.mark.slow)])
@@ -122,8 +120,8 @@ def test_killed_and_continued(start, undisturbed, tmp_path, strategy, graph, exp
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert not (folder / "best.json").exists()
-    tune(graph, Tuning(experiment, space, trials=40, strategy=strategy, batch=4, leak=True), folder, threads=1)
-    assert journal(folder) == journal(undisturbed(strategy))
+    tune(graph, Search(experiment, space, trials=40, strategy=strategy, batch=4, leak=True), folder, threads=1)
+    assert known(folder) == known(undisturbed(strategy))
     assert choice(folder) == choice(undisturbed(strategy))
 
 
@@ -144,16 +142,5 @@ def test_killed_often(start, undisturbed, tmp_path, strategy):
         if process.returncode == 0:
             break
     assert process.returncode == 0
-    if strategy != "optuna":
-        assert journal(folder) == journal(undisturbed(strategy, 24))
-        assert choice(folder) == choice(undisturbed(strategy, 24))
-    else:
-        # Trials that were only half asked for leave gaps in the numbers, and in nothing else.
-        ours, theirs = (list(journal(path).values()) for path in (folder, undisturbed(strategy, 24)))
-        assert [line["values"] for line in sorted(ours, key=by_trial)] == [
-            line["values"] for line in sorted(theirs, key=by_trial)
-        ]
-
-
-def by_trial(line: dict) -> int:
-    return line["trial"]
+    assert known(folder) == known(undisturbed(strategy, 24))
+    assert choice(folder) == choice(undisturbed(strategy, 24))

@@ -11,18 +11,14 @@ from hypothesis import strategies as st
 
 from pcnet import PcnetError
 from pcnet.experiment import resolve
-from pcnet.tune import Results, Score, Space, Standing, Tuning
-from pcnet.tune._results import entry_of
-from pcnet.tune._strategies import DEFAULTS, GridSearch, Halving, RandomSearch, WithDefaults
+from pcnet.tune import DEFAULTS, Results, Score, Search, Space, Standing
+from pcnet.tune._strategies import GridSearch, Halving, RandomSearch
 
 SPACE = Space.from_json({"t": {"from": 0, "to": 1}}, "space.json")
 
 
 def known(scores: dict[int, dict[int, Score]]) -> Results:
-    results = Results()
-    for trial, of_split in scores.items():
-        results.add(entry_of(trial, {}, of_split, 1.0))
-    return results
+    return Results({trial: {} for trial in scores}, scores)
 
 
 def scored(*accuracies: float, loss: float = 1.0) -> dict[int, Score]:
@@ -49,7 +45,6 @@ def test_ranking():
     assert ranking[0] == Standing(3, 0.8, 9.0)
     assert [standing.gain for standing in ranking[-2:]] == [-math.inf, -math.inf]
     assert results.runs == 15
-    assert results.seconds == 8
 
 
 def test_the_order_of_splits_makes_no_difference():
@@ -57,22 +52,6 @@ def test_the_order_of_splits_makes_no_difference():
     results = known({0: scored(0.3, 0.2, 0.1), 1: scored(0.1, 0.2, 0.3), 2: scored(0.2, 0.1, 0.3)})
     assert [standing.trial for standing in results.ranking(3)] == [0, 1, 2]
     assert len({standing.gain for standing in results.ranking(3)}) == 1
-
-
-def test_a_journal_line_and_back():
-    scores = {3: Score(0.1 + 0.2, 1 / 3, 7), 1: Score(-math.inf, math.inf, 1)}
-    results = Results()
-    results.add(entry_of(4, {"t": 0.1}, scores, 2.5))
-    assert results.scores == {4: scores}
-    assert results.values == {4: {"t": 0.1}}
-    # Older journals call it accuracy, and it is 0 where a run diverged.
-    older = entry_of(5, {}, scores, 2.5)
-    older["accuracy"] = [gain or 0.0 for gain in older.pop("gain")]
-    results.add(older)
-    assert results.scores.pop(5) == scores
-    # Whoever comes second with the same run is not heard.
-    results.add(entry_of(4, {"t": 0.1}, {3: Score(1.0, 0.0, 1)}, 1.0))
-    assert results.scores == {4: scores}
 
 
 def test_random_search_asks_for_what_is_missing():
@@ -115,7 +94,7 @@ def test_halving_against_a_simulation(trials, splits, seed, at_a_time):
         portion = [jobs[place] for place in random.permutation(len(jobs))[:at_a_time]]
         for job in portion:
             trained += [(job.trial, split) for split in job.splits]
-            results.add(entry_of(job.trial, job.values, {split: truth[job.trial][split] for split in job.splits}, 0.0))
+            results.scores[job.trial] |= {split: truth[job.trial][split] for split in job.splits}
 
     expected, survivors, done = [], list(range(trials)), 0
     for count, upto in search.rungs:
@@ -134,7 +113,7 @@ def test_halving_against_a_simulation(trials, splits, seed, at_a_time):
 
 
 def test_the_defaults_are_tried_first_and_once():
-    search = WithDefaults(RandomSearch(SPACE, 0, 2, 3), 3)
+    search = Search(resolve("citeseer", runs=3), SPACE, trials=2)
     assert search.runs == 9
     assert [(job.trial, job.splits) for job in search.jobs(Results(), [])] == [
         (DEFAULTS, (0, 1, 2)),
@@ -165,4 +144,4 @@ def test_a_grid_search_tries_every_point_once():
 def test_a_grid_must_be_small(axes, words):
     experiment = resolve("citeseer", preset="table2")
     with pytest.raises(PcnetError, match=words):
-        Tuning(experiment, Space.from_json(axes, "f"), strategy="grid")
+        Search(experiment, Space.from_json(axes, "f"), strategy="grid")

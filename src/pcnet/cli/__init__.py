@@ -1,50 +1,64 @@
-"""The command line: one file a command."""
+"""The command line: one file a command, loaded when that command is asked for."""
 
 from __future__ import annotations
 
+import ast
 import sys
 import warnings
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-import pcnet
-from pcnet.cli import _data
-from pcnet.cli._bench import bench
-from pcnet.cli._compare import compare
-from pcnet.cli._inspect import inspect
-from pcnet.cli._options import Interrupted
-from pcnet.cli._predict import predict
-from pcnet.cli._reproduce import reproduce
-from pcnet.cli._train import train
-from pcnet.cli._tune import tune
-from pcnet.errors import PcnetError
+from pcnet._version import __version__
+from pcnet.errors import Interrupted, PcnetError
 
-app = typer.Typer(
-    help="Classify the nodes of a graph, whatever its homophily: PC-Conv and PCNet.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    # Docstrings are wrapped for the screen, not where their source lines end.
-    rich_markup_mode="markdown",
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command("train")(train)
-app.command("predict")(predict)
-app.command("reproduce")(reproduce)
-app.command("tune")(tune)
-app.command("compare")(compare)
-app.command("inspect")(inspect)
-app.command("bench")(bench)
-app.add_typer(_data.app, name="data")
+#: In the order of `pcnet --help`; the command `train` is the function `train` in `_train.py`.
+COMMANDS = ("train", "predict", "reproduce", "tune", "compare", "inspect", "data")
 
 
-@app.callback(invoke_without_command=True)
+def application(command: str | None) -> typer.Typer:
+    """The command line with one command that can be run; of the others it knows what `pcnet --help` prints."""
+    app = typer.Typer(
+        help="Classify the nodes of a graph, whatever its homophily: PC-Conv and PCNet.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        # Docstrings are wrapped for the screen, not where their source lines end.
+        rich_markup_mode="markdown",
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback(invoke_without_command=True)(_root)
+    for name in COMMANDS:
+        if name != command:
+            app.command(name, help=docstring(name))(_not_loaded)
+            continue
+        module = import_module(f"pcnet.cli._{name}")
+        if hasattr(module, "app"):
+            app.add_typer(module.app, name=name)
+        else:
+            app.command(name)(getattr(module, name))
+    return app
+
+
+def docstring(command: str) -> str:
+    """What a command says of itself, read from its file: importing it would take seconds."""
+    tree = ast.parse(Path(__file__).with_name(f"_{command}.py").read_text(encoding="utf-8"))
+    (function,) = (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == command)
+    return ast.get_docstring(function) or ""
+
+
+def _not_loaded() -> None:
+    """Stands for a command that was not asked for."""
+
+
 def _root(
     version: Annotated[bool, typer.Option("--version", help="Print the version and leave.", is_eager=True)] = False,
 ) -> None:
     if version:
-        typer.echo(f"pcnet {pcnet.__version__}")
+        typer.echo(f"pcnet {__version__}")
         raise typer.Exit
 
 
@@ -52,7 +66,7 @@ def main() -> None:
     """Run a command; what is wrong with its input is one sentence on standard error and exit code 2."""
     warnings.showwarning = _show_warning
     try:
-        code = app(prog_name="pcnet", standalone_mode=False)
+        code = application(_command(sys.argv[1:]))(prog_name="pcnet", standalone_mode=False)
     except PcnetError as error:
         _fail(str(error), 2)
     except MemoryError:
@@ -74,6 +88,14 @@ def main() -> None:
     else:
         # Typer makes a Ctrl-C that nobody caught a code of 130, without a word.
         _fail("Interrupted." if code == 130 else "", code or 0)
+
+
+def _command(arguments: Sequence[str]) -> str | None:
+    """The first word that is no option: those before a command take no values."""
+    command = next((word for word in arguments if not word.startswith("-")), None)
+    if command == "bench":
+        raise PcnetError("Benchmarks are not part of the package; run make bench in the repository.")
+    return command
 
 
 def _fail(sentence: str, code: int) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import typer
 from rich.console import Console
 
-from pcnet.cli._options import DataOption, JsonOption, emit_json
+from pcnet.cli._file_options import DataOption, JsonOption, emit_json
 from pcnet.data import (
     CATALOGUE,
     EMBEDDED,
@@ -23,10 +23,15 @@ from pcnet.data import (
 )
 from pcnet.show import Table, strong
 
-app = typer.Typer(help="List, fetch, verify and export the named datasets.", no_args_is_help=True)
+app = typer.Typer(no_args_is_help=True)
 
 #: What `found` says of the dataset inside the package.
 PACKAGE = "package"
+
+
+@app.callback()
+def data() -> None:
+    """List, fetch, verify and export the named datasets."""
 
 
 @app.command("list")

@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-import json
-import sys
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import torch
 import typer
 
-from pcnet._files import check_target, write_json
+from pcnet.cli._file_options import DataOption, JsonOption, check_json, emit_json
 from pcnet.compare import METRICS, Metric, default_metric
 from pcnet.data import PROTOCOLS
+from pcnet.errors import Interrupted
 from pcnet.graph import Graph
 
-DataOption = Annotated[
-    Path | None, typer.Option("--data", metavar="DIR", help="Folder of raw datasets (else $PCNET_DATA).")
+__all__ = [
+    "DataOption",
+    "DeviceOption",
+    "Interrupted",
+    "JsonOption",
+    "MethodOption",
+    "MetricOption",
+    "ProtocolOption",
+    "ThreadsOption",
+    "check_json",
+    "emit_json",
 ]
-JsonOption = Annotated[
-    str | None,
-    typer.Option(
-        "--json",
-        metavar="FILE",
-        help="Write the result as JSON; '-' is standard output.",
-        # As a file it would be written over what else is printed there.
-        callback=lambda target: "-" if target == "/dev/stdout" else target,
-    ),
-]
+
 ThreadsOption = Annotated[
     int | None, typer.Option("--threads", help="Runs computed at the same time; all cores by default.")
 ]
@@ -58,20 +56,6 @@ MetricOption = Annotated[
 ]
 
 
-def check_json(target: str | None) -> None:
-    """Refuse what `--json` says if it certainly cannot be written."""
-    if target not in (None, "-"):
-        check_target(str(target))
-
-
-def emit_json(target: str | None, value: Any) -> None:
-    """Write `value` where `--json` says, if it was given."""
-    if target == "-":
-        sys.stdout.write(json.dumps(value, indent=2, allow_nan=False) + "\n")
-    elif target is not None:
-        write_json(target, value)
-
-
 def metric_words(graph: Graph, metric: Metric, asked: str | None) -> str:
     """Its name, and why it was taken where nobody asked for it: "ROC-AUC, because 'yes' has 78 % of the labels"."""
     if asked is not None or metric.name == "accuracy" or metric.name != default_metric(graph.y).name:
@@ -80,7 +64,3 @@ def metric_words(graph: Graph, metric: Metric, asked: str | None) -> str:
     largest = int(counts.argmax())
     share = float(counts[largest]) / float(counts.sum())
     return f"{metric.title}, because '{graph.class_names[largest]}' has {100 * share:.0f} % of the labels"
-
-
-class Interrupted(Exception):  # noqa: N818
-    """Ctrl-C, with a sentence on how to go on."""

@@ -11,7 +11,6 @@ from typing import Any
 from rich.console import Console
 
 from pcnet._files import write_json, write_text
-from pcnet._progress import Progress
 from pcnet.cli._options import Interrupted
 from pcnet.data import load_dataset
 from pcnet.errors import PcnetError
@@ -20,14 +19,11 @@ from pcnet.paper import (
     Record,
     TableSweep,
     cells_table,
-    complexity_table,
     datasets_table,
     figure2_table,
     overview_table,
-    plot_complexity,
     plot_differences,
     plot_figure2,
-    run_complexity,
     run_datasets,
     run_figure2,
     table_report,
@@ -64,23 +60,14 @@ class Reproduction:
                 plot_differences(report, self.out / f"{name}.png")
 
     def other(self, target: str) -> None:
-        """A target that trains no table: its data, a table, and for some a picture."""
+        """Figure 2, or the statistics of the datasets: its data, a table, and for the figure a picture."""
+        figure = target == "figure2"
         with ProgressBar() as progress:
-            found = self._computed(target, progress)
+            found = run_figure2(progress=progress) if figure else run_datasets(self.sweep.data, progress=progress)
         report = {**self.provenance, **found}
-        if target == "datasets":
-            self._write(target, report, [datasets_table(report)])
-        elif target == "figure2":
-            self._write(target, report, [figure2_table(report)])
+        self._write(target, report, [figure2_table(report) if figure else datasets_table(report)])
+        if figure:
             plot_figure2(report, self.out / "figure2.png")
-        else:
-            self._write(target, report, [complexity_table(report)])
-            plot_complexity(report, self.out / "complexity.png")
-
-    def _computed(self, target: str, progress: Progress) -> dict[str, Any]:
-        if target == "datasets":
-            return run_datasets(self.sweep.data, progress=progress)
-        return run_figure2(progress=progress) if target == "figure2" else run_complexity(progress=progress)
 
     def _compute(
         self, cells: Sequence[Cell], resume: bool, only_known: bool

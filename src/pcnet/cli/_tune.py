@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -28,18 +27,9 @@ from pcnet.cli._options import (
 )
 from pcnet.data import load_dataset
 from pcnet.errors import PcnetError
-from pcnet.experiment import (
-    DEFAULT_METHOD,
-    Experiment,
-    command_line,
-    method_file,
-    presets,
-    provenance,
-    resolve,
-)
-from pcnet.graph import Graph
-from pcnet.show import SearchBar, print_tuned, tune_headline, tuned_table, write_tuned_tables
-from pcnet.tune import Settings, Space, Tuned, Tuning, published_space, read_space
+from pcnet.experiment import DEFAULT_METHOD, command_line, presets, provenance, resolve
+from pcnet.show import ProgressBar, print_tuned, tune_headline, tuned_table, write_tuned_tables
+from pcnet.tune import Search, Tuned, cells_to_search, space_of
 from pcnet.tune import tune as run_search
 
 
@@ -102,43 +92,35 @@ def tune(
 
     The defaults are tried too, so that in validation the choice is never worse than they are. Trials are trained side
     by side, on every split or with halving on as many as they deserve. The test score of the chosen setting, and of
-    the defaults beside it, is computed once, at the end, and the log in the store says so. Everything is kept in the
+    the defaults next to it, is computed once, at the end, and the log in the store says so. Everything is kept in the
     store: the same command continues a search that was interrupted, and started several times at once it shares the
     work. The result is a preset, for `pcnet train DATASET --preset STORE/best.json`. Of another method than pcnet, a
     whole table is searched where nothing is published, and the choices are written to METHOD.toml.
     """
     device = chosen_device(device)
     check_json(json_file)
-    console = Console(stderr=json_file == "-")
+    console, fixed = Console(stderr=json_file == "-"), assignments or []
 
     def search(dataset: str, preset: str | None, store: Path | None) -> Tuned:
         graph = graph_at(dataset, data, read)
         of = dataset if names_dataset(dataset) else graph
         # A grid that is searched again starts where it did: what it chose the last time does not count.
         published = resolve(of, method, preset=preset, protocol=protocol, fallback=True, chosen=False)
-        experiment = published.with_metric(metric).with_overrides(assignments or []).with_runs(runs)
-        axes = _space(space, method).fixing(assignments or [], experiment.model)
-        of_the_paper = published.of_a_preset and published.source
-        tuning = Tuning(
-            experiment,
-            axes,
-            trials,
-            strategy or ("optuna" if sampler is not None else "random" if method == DEFAULT_METHOD else "grid"),
-            sampler,
-            batch,
-            seed,
-            leak,
-            published if of_the_paper else None,
-            _defaults(graph, experiment, method, assignments or []) if of_the_paper else None,
-        )
-        experiment.model.build(graph.num_features, graph.num_classes)
-        folder = store or Path("runs") / f"tune-{experiment.dataset}-{_name(published, preset)}"
-        words = f"{metric_words(graph, experiment.scored_by, metric)}{device_note(device)}"
+        experiment = published.with_metric(metric).with_overrides(fixed).with_runs(runs)
+        axes, paper, defaults = space_of(method, space).fixing(fixed, experiment.model), None, None
+        if published.of_a_preset and published.source:
+            # Settings of the paper, which test scores chose, are no candidates.
+            plain = resolve(graph, method, protocol=experiment.protocol, metric=experiment.metric, overrides=fixed)
+            paper, defaults = published, (plain.model, plain.training)
+        asked = Search(experiment, axes, trials, strategy or "", sampler, batch, seed, leak, paper, defaults)
+        name = published.protocol if preset is None else published.preset
+        folder = store or Path("runs") / f"tune-{experiment.dataset}-{name}"
+        words = f"{metric_words(graph, asked.metric, metric)}{device_note(device)}"
         said = {**provenance(device), "device": device}
         try:
-            console.print(tune_headline(graph, tuning, words), highlight=False, markup=False, style="bold")
-            with SearchBar(tuning) as bar:
-                tuned = run_search(graph, tuning, folder, threads=threads, device=device, watcher=bar, provenance=said)
+            console.print(tune_headline(graph, asked, words), highlight=False, markup=False, style="bold")
+            with ProgressBar() as bar:
+                tuned = run_search(graph, asked, folder, threads=threads, device=device, progress=bar, provenance=said)
         except KeyboardInterrupt:
             raise Interrupted(f"Interrupted; the same command continues the search in {folder}.") from None
         where = [word for key in read or [] for word in ("--read", key)] + (["--data", str(data)] if data else [])
@@ -160,7 +142,7 @@ def tune(
         raise PcnetError(f"The settings of {method} for a table are written to a file; leave out --set.")
     bests = []
     for table in tables:
-        for name in _datasets(table, method):
+        for name in cells_to_search(table, method):
             folder = store or Path("runs") / "tune"
             try:
                 load_dataset(name, data)
@@ -178,31 +160,3 @@ def tune(
     rows = write_tuned_tables(out, bests, command_line())
     console.print(tuned_table(rows).rich())
     emit_json(json_file, {"cells": rows})
-
-
-def _datasets(table: str, method: str) -> list[str]:
-    """Of PCNet all datasets of a table; of other methods those that nothing is published for."""
-    if method == DEFAULT_METHOD:
-        return list(presets()[table].datasets_of(method))
-    published = method_file(method).content.get(table, {})
-    return [name for name in presets()[table].protocols if name not in published]
-
-
-def _defaults(graph: Graph, experiment: Experiment, method: str, assignments: Sequence[str]) -> Settings:
-    """The method's own defaults: settings of a table are no candidates, where test scores chose them."""
-    plain = resolve(graph, method, protocol=experiment.protocol, metric=experiment.metric, overrides=assignments)
-    return plain.model, plain.training
-
-
-def _space(path: Path | None, method: str) -> Space:
-    """A user's search space, the paper's, or another method's grid."""
-    known = method_file(method)
-    if path is not None:
-        return read_space(path, known.kind)
-    if method == DEFAULT_METHOD:
-        return published_space()
-    return Space.from_json(dict(known.grid), f"The grid of {known.name}", known.kind)
-
-
-def _name(published: Experiment, preset: str | None) -> str:
-    return published.preset if preset is not None else published.protocol

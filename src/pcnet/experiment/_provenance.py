@@ -14,8 +14,7 @@ from typing import Any
 import torch
 
 from pcnet._machine import processor
-
-PACKAGES = ("pcnet", "torch", "torch_geometric", "numpy", "scipy", "scikit-learn")
+from pcnet._version import __version__
 
 
 def command_line() -> str:
@@ -25,8 +24,8 @@ def command_line() -> str:
 
 def versions() -> dict[str, str]:
     """Versions of Python and of the packages that touch a number."""
-    found = {"pcnet": "", "python": platform.python_version()}
-    for package in PACKAGES:
+    found = {"pcnet": __version__, "python": platform.python_version()}
+    for package in ("torch", "torch_geometric", "numpy", "scipy", "scikit-learn"):
         try:
             found[package] = version(package)
         except PackageNotFoundError:

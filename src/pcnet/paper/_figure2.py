@@ -13,10 +13,10 @@ import torch
 
 from pcnet._checks import FloatArray, whole_number
 from pcnet._progress import Progress, Silent
-from pcnet.bench import torch_threads
 from pcnet.errors import PcnetError
 from pcnet.paper._learning import POINTS, WAYS, WEIGHTS, P, Spectrum, T, learn
 from pcnet.polynomial import comb, fit_response, identifiability, low_band_pass, pc_response
+from pcnet.propagate import one_core
 from pcnet.show import PALE, SOFT, Table, panels, save_figure, styled
 
 Target = Callable[[Any], FloatArray]
@@ -61,7 +61,7 @@ def run_figure2(
     seeds, steps = whole_number("seeds", seeds, least=1), whole_number("steps", steps, least=1)
     side, signals = whole_number("side", side, least=2), whole_number("signals", signals, least=1)
     # Matrices of this size are too small for several threads.
-    with torch_threads(1):
+    with one_core():
         spectrum = Spectrum.of_grid(side)
         learned = _learned(orders, spectrum, seeds, signals, steps, progress or Silent())
     return {

@@ -14,7 +14,7 @@ from pcnet.show._scores import Score, scores_text
 from pcnet.show._table import Cell, Table, strong
 from pcnet.show._template import provenance_list
 from pcnet.show._train import graph_words, print_scores, train_headline
-from pcnet.show._tune import SearchBar, print_tuned, tune_headline, tuned_table, write_tuned_tables
+from pcnet.show._tune import print_tuned, tune_headline, tuned_table, write_tuned_tables
 
 __all__ = [
     "COLOURS",
@@ -27,7 +27,6 @@ __all__ = [
     "Passband",
     "ProgressBar",
     "Score",
-    "SearchBar",
     "Step",
     "Table",
     "comparison_record",

@@ -11,11 +11,10 @@ from rich.console import Console
 
 from pcnet._files import write_json, write_text
 from pcnet.graph import Graph
-from pcnet.show._progress import ProgressBar
 from pcnet.show._table import Table, soft
 from pcnet.show._template import capitalised, provenance_list, with_interval
 from pcnet.show._train import graph_words
-from pcnet.tune import DEFAULTS, Standing, Tuned, Tuning, metric_of, named, reading, reported
+from pcnet.tune import DEFAULTS, Search, Tuned, metric_of, named, reading, reported
 
 #: Trials in the table, and columns of a screen that has room for all their settings.
 TOP, WIDE = 10, 110
@@ -42,7 +41,7 @@ which a GPU may round another way. *Seconds* are those of the search.
 """
 
 
-def tune_headline(graph: Graph, search: Tuning, words: str) -> str:
+def tune_headline(graph: Graph, search: Search, words: str) -> str:
     """What is searched on what; `words` name the metric and the device."""
     experiment = search.experiment
     known = {"random": "random search", "halving": "successive halving", "grid": "all of a grid"}
@@ -192,17 +191,3 @@ def write_tuned_tables(out: Path, bests: Sequence[Mapping[str, Any]], command: s
     head = f"# PCNet tuned on validation alone\n\n{EXPLANATION}\n{provenance_list(rows, command)}\n"
     write_text(out / "tuned-tables.md", head + tuned_table(rows).markdown())
     return rows
-
-
-class SearchBar(ProgressBar):
-    """The bar of a search, which also is told what was known before."""
-
-    def __init__(self, search: Tuning) -> None:
-        super().__init__()
-        self._search = search
-
-    def known(self, runs: int, best: Standing | None) -> None:
-        metric, epochs = self._search.experiment.scored_by, self._search.experiment.training.epochs
-        words = "" if best is None else f", best validation {metric.title} {metric.text(reported(metric, best.gain))}"
-        self.stage(f"searching{words}", self._search.runs * epochs)
-        self.advance(runs * epochs)

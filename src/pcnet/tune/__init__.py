@@ -1,12 +1,10 @@
-"""Search for settings: by validation alone, many at a time, by any number of workers."""
+"""Search for settings: by validation alone, many at a time, by any number of processes."""
 
 from pcnet.tune._optuna import SAMPLERS
 from pcnet.tune._results import Results, Score, Standing, reported
-from pcnet.tune._search import Watcher
-from pcnet.tune._space import Settings, Space, published_space, read_space
-from pcnet.tune._strategies import DEFAULTS
+from pcnet.tune._search import DEFAULTS, STRATEGIES, Search, cells_to_search
+from pcnet.tune._space import Settings, Space, published_space, read_space, space_of
 from pcnet.tune._tune import Tuned, metric_of, named, reading, tune
-from pcnet.tune._tuning import STRATEGIES, Tuning
 
 __all__ = [
     "DEFAULTS",
@@ -14,17 +12,18 @@ __all__ = [
     "STRATEGIES",
     "Results",
     "Score",
+    "Search",
     "Settings",
     "Space",
     "Standing",
     "Tuned",
-    "Tuning",
-    "Watcher",
+    "cells_to_search",
     "metric_of",
     "named",
     "published_space",
     "read_space",
     "reading",
     "reported",
+    "space_of",
     "tune",
 ]

@@ -5,15 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Collection
 from dataclasses import dataclass
-from functools import cached_property
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pcnet.errors import PcnetError
-from pcnet.tune._journal import cut_torn_line
 from pcnet.tune._results import Results
 from pcnet.tune._space import Axis, Grid, Interval, Space, Values
 from pcnet.tune._strategies import Job
@@ -38,9 +35,8 @@ def check_installed() -> None:
 class OptunaSearch:
     """Trials are asked for in rounds of `batch`, trained side by side on every split, and told their mean gain.
 
-    Optuna's own journal, `optuna.journal`, is the memory of its sampler; scores are in the store's, as ever. Only who
-    holds the store's lock touches it. A sampler starts anew for each trial with a seed of its own, so a search that was
-    killed asks for what it would have asked for.
+    A study is made from what is known whenever a round is asked for, and a sampler for each trial, with a seed of its
+    own: a search that was killed asks for what it would have asked for.
     """
 
     space: Space
@@ -49,82 +45,47 @@ class OptunaSearch:
     splits: int
     batch: int
     sampler: str
-    folder: Path
-    #: What is told of a trial that diverged, and of one that is even worse.
+    #: The gain of a trial that diverged, and of one that is even worse.
     worst: float = 0.0
 
     @property
     def runs(self) -> int:
         return self.trials * self.splits
 
-    @property
-    def _journal(self) -> Path:
-        return self.folder / "optuna.journal"
-
-    @cached_property
-    def _study(self) -> optuna.Study:
-        import optuna
-        from optuna.storages import JournalStorage
-        from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
-
-        class Held(JournalFileOpenLock):
-            """The store's lock is held already."""
-
-            def acquire(self) -> bool:
-                return True
-
-            def release(self) -> None:
-                pass
-
-        optuna.logging.set_verbosity(optuna.logging.WARNING)
-        storage = JournalStorage(JournalFileBackend(str(self._journal), Held(str(self._journal))))
-        return optuna.create_study(storage=storage, study_name="pcnet", direction="maximize", load_if_exists=True)
-
     def jobs(self, results: Results, held: Collection[int]) -> list[Job]:
         every = tuple(range(self.splits))
-        # A process may have been killed while it wrote.
-        cut_torn_line(self._journal)
+        asked = {trial: results.values[trial] for trial in sorted(results.values) if trial >= 0}
+        unknown = {trial: values for trial, values in asked.items() if not results.knows(trial, every)}
+        # The next round is asked for when nothing of the ones before is free.
+        if len(asked) < self.trials and {*unknown} <= {*held}:
+            gains = {trial: results.standing(trial, every).gain for trial in asked if trial not in unknown}
+            unknown |= self._ask(asked, gains)
+        return [Job(trial, values, every) for trial, values in unknown.items()]
+
+    def _ask(self, asked: dict[int, Values], gains: dict[int, float]) -> dict[int, Values]:
+        """A round of trials, after those that were asked for; one without a gain is under way."""
+        import optuna
+        from optuna.trial import TrialState, create_trial
+
+        distributions = {name: _distribution(axis) for name, axis in self.space.axes.items()}
+        new: dict[int, Values] = {}
+        optuna.logging.set_verbosity(optuna.logging.WARNING)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            asked = self._asked()
-            for number in asked:
-                if results.knows(number, every):
-                    self._tell(number, results.standing(number, every).gain)
-            unknown = {number: values for number, values in asked.items() if not results.knows(number, every)}
-            # A round is always asked for as a whole; the next one when nothing of it is free.
-            if len(asked) < self.trials and (not {*unknown} - {*held} or len(asked) % self.batch):
-                unknown |= self._ask(len(asked), min(self.trials, (len(asked) // self.batch + 1) * self.batch))
-        return [Job(number, values, every) for number, values in unknown.items()]
+            study = optuna.create_study(direction="maximize")
+            for trial, values in asked.items():
+                told = {"value": max(gains[trial], self.worst)} if trial in gains else {"state": TrialState.RUNNING}
+                study.add_trial(create_trial(params=values, distributions=distributions, **told))
+            for trial in range(len(asked), min(self.trials, len(asked) + self.batch)):
+                study.sampler = self._sampler(trial)
+                params = study.ask(distributions).params
+                new[trial] = {name: _value(axis, params[name]) for name, axis in self.space.axes.items()}
+        return new
 
-    def _asked(self) -> dict[int, Values]:
-        """The values of all trials, by number. One that was being asked for when its process was killed is given up."""
-        from optuna.trial import TrialState
-
-        asked = {}
-        for trial in self._study.get_trials(deepcopy=False):
-            if {*trial.params} == {*self.space.axes}:
-                asked[trial.number] = {name: _value(axis, trial.params[name]) for name, axis in self.space.axes.items()}
-            elif trial.state == TrialState.RUNNING:
-                self._study.tell(trial.number, state=TrialState.FAIL)
-        return asked
-
-    def _ask(self, first: int, stop: int) -> dict[int, Values]:
-        axes = self.space.axes
-        distributions = {name: _distribution(axis) for name, axis in axes.items()}
-        asked = {}
-        for count in range(first, stop):
-            self._study.sampler = self._sampler(count)
-            trial = self._study.ask(distributions)
-            asked[trial.number] = {name: _value(axis, trial.params[name]) for name, axis in axes.items()}
-        return asked
-
-    def _tell(self, number: int, gain: float) -> None:
-        self._study.tell(number, max(gain, self.worst), skip_if_finished=True)
-
-    def _sampler(self, count: int) -> optuna.samplers.BaseSampler:
+    def _sampler(self, trial: int) -> optuna.samplers.BaseSampler:
         from optuna import samplers
 
-        seed = int(np.random.SeedSequence([self.seed, count]).generate_state(1)[0])
+        seed = int(np.random.SeedSequence([self.seed, trial]).generate_state(1)[0])
         if self.sampler == "gp":
             return samplers.GPSampler(seed=seed)
         if self.sampler == "random":

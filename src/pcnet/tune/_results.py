@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from pcnet.compare import Metric
 from pcnet.training import Outcome, Targets
@@ -54,28 +53,16 @@ class Standing:
 
 @dataclass
 class Results:
-    """Scores by trial and split, as the journal has them."""
+    """The values of every trial so far, and the scores of those that were trained, by trial and split."""
 
     values: dict[int, Values] = field(default_factory=dict)
     scores: dict[int, dict[int, Score]] = field(default_factory=lambda: defaultdict(dict))
     #: Seconds of training, added over all workers.
     seconds: float = 0.0
-    #: Standings of trials that were trained on all splits: they do not change any more.
-    _complete: dict[int, Standing] = field(default_factory=dict, compare=False)
-
-    def add(self, entry: Mapping[str, Any]) -> None:
-        """One line of the journal. Of two that tell of the same run, the first counts."""
-        trial = entry["trial"]
-        self.values[trial] = entry["values"]
-        self.seconds += entry["seconds"]
-        # Journals from before there were other metrics call it accuracy.
-        gains = entry["gain"] if "gain" in entry else entry["accuracy"]
-        for split, gain, loss, epochs in zip(entry["splits"], gains, entry["loss"], entry["epochs"], strict=True):
-            score = Score(-math.inf, math.inf, epochs) if loss is None else Score(gain, loss, epochs)
-            self.scores[trial].setdefault(split, score)
 
     @property
     def runs(self) -> int:
+        """Runs that are trained."""
         return sum(map(len, self.scores.values()))
 
     def knows(self, trial: int, splits: Iterable[int]) -> bool:
@@ -83,28 +70,13 @@ class Results:
         return trial in self.scores and all(split in self.scores[trial] for split in splits)
 
     def standing(self, trial: int, splits: Sequence[int]) -> Standing:
+        """Where a trial stands by its scores on these splits."""
         scores = [self.scores[trial][split] for split in splits]
         # Exact sums: trials with the same scores on other splits are a tie, whatever the order of adding.
         gain, loss = (math.fsum(each) / len(splits) for each in ([s.gain for s in scores], [s.loss for s in scores]))
         return Standing(trial, gain, loss)
 
     def ranking(self, splits: int) -> list[Standing]:
-        """Trials that were trained on all of so many splits, the best first."""
-        every = range(splits)
-        for trial in self.scores.keys() - self._complete.keys():
-            if self.knows(trial, every):
-                self._complete[trial] = self.standing(trial, every)
-        return sorted(self._complete.values(), key=lambda standing: standing.order)
-
-
-def entry_of(trial: int, values: Values, scores: Mapping[int, Score], seconds: float) -> dict[str, Any]:
-    """A line for the journal; gain and loss of a run that diverged are null there."""
-    return {
-        "trial": trial,
-        "splits": list(scores),
-        "gain": [score.gain if math.isfinite(score.loss) else None for score in scores.values()],
-        "loss": [score.loss if math.isfinite(score.loss) else None for score in scores.values()],
-        "epochs": [score.epochs for score in scores.values()],
-        "values": values,
-        "seconds": seconds,
-    }
+        """Trials that were trained on all `splits` splits, the best first."""
+        complete = (self.standing(trial, range(splits)) for trial in self.scores if self.knows(trial, range(splits)))
+        return sorted(complete, key=lambda standing: standing.order)

@@ -1,150 +1,185 @@
-"""The work of a search: claim some trials, train them side by side, write down how they did."""
+"""A search as it was asked for."""
 
 from __future__ import annotations
 
-import time
-import warnings
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
-from typing import Protocol
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
 
-import torch
-from torch import Tensor
-
+from pcnet._checks import whole_number
 from pcnet.compare import Metric
-from pcnet.errors import PcnetWarning
-from pcnet.graph import Graph
-from pcnet.training import Outcome, Run, Targets, available_threads, largest_block, train
-from pcnet.tune._results import Results, Score, Standing, entry_of
-from pcnet.tune._space import Settings, Values
-from pcnet.tune._store import Store
-from pcnet.tune._strategies import Job, Strategy
+from pcnet.data import Split
+from pcnet.errors import PcnetError, close_match
+from pcnet.experiment import DEFAULT_METHOD, Experiment, method_file, presets
+from pcnet.graph import Graph, graph_hash, tensor_hash
+from pcnet.training import Targets
+from pcnet.tune._optuna import SAMPLERS, OptunaSearch, check_installed
+from pcnet.tune._results import Results
+from pcnet.tune._space import Settings, Space, Values, settings_of, value_of
+from pcnet.tune._strategies import GridSearch, Halving, Job, RandomSearch, Strategy
 
-#: Seconds between two looks at a store on which others have work to finish.
-PAUSE = 0.2
-
-
-class Watcher(Protocol):
-    """Is told how far a search has come."""
-
-    def advance(self, epochs: int) -> None:
-        """So many more epochs of single runs are done, or will not be needed; called from several threads."""
-
-    def known(self, runs: int, best: Standing | None) -> None:
-        """So many runs are in the store, and this is the best of the trials that are complete."""
+STRATEGIES = ("random", "halving", "grid", "optuna")
+#: The number of the trial that has the defaults; those that a strategy draws are numbered from 0.
+DEFAULTS = -1
+#: Points of a grid that are tried at most.
+LARGEST_GRID = 10_000
+#: A log loss of 10 is as bad as diverging; so is a share of 0.
+WORST_LOSS = 10.0
 
 
-class Observer(Protocol):
-    """Sees the logits of every run, and returns nothing to the search."""
-
-    def see(self, trial: int, split: int, logits: Tensor) -> None:
-        """A run is trained."""
-
-    def commit(self) -> None:
-        """The runs seen since last time are about to be written down."""
-
-
-@dataclass
+@dataclass(frozen=True)
 class Search:
-    """Everything that training a trial needs. The labels in here are those of training and validation nodes."""
+    """What is searched, by which strategy, and from what it starts.
 
-    graph: Graph
-    targets: Sequence[Targets]
-    seeds: Sequence[int]
-    #: The settings of a trial with these values.
-    settings_of: Callable[[int, Values], Settings]
-    metric: Metric
-    strategy: Strategy
-    store: Store
-    threads: int | None = None
-    device: torch.device | str = "cpu"
-    watcher: Watcher | None = None
-    observer: Observer | None = None
-    _settings: dict[int, Settings] = field(default_factory=dict)
+    `experiment` gives the splits, the metric and every setting that the space leaves open. The settings that one would
+    have without a search are always tried too, so that the choice is never worse in validation than they are:
+    `defaults`, or those of `experiment`. Without a `strategy` it is random for PCNet, a grid for other methods, and
+    Optuna where a `sampler` is named. With `leak`, test scores of all trials are kept in a file of their own;
+    `published`, where there is such an experiment, is then scored next to the chosen trial. A `PcnetError` says which
+    of these cannot be.
 
-    def run(self) -> Results:
-        """Work until every trial of the search is known, whoever trained it."""
-        with warnings.catch_warnings():
-            # A search tries what one would be warned of; of the chosen setting, what is odd is noted beside it.
-            warnings.simplefilter("ignore", PcnetWarning)
-            return self._run()
+    >>> from pcnet.experiment import resolve
+    >>> from pcnet.tune import Search, Space
+    >>> space = Space.from_json({"K": [2, 4], "t": [0.5, 1.0, 1.5]}, "mine")
+    >>> Search(resolve("citeseer"), space, strategy="grid").trials
+    6
+    """
 
-    def _run(self) -> Results:
-        while True:
-            with self.store.lock:
-                results, held = self.store.results(), self.store.claims.held()
-                jobs = self.strategy.jobs(results, held)
-                chunk = self._chunk([job for job in jobs if job.trial not in held])
-                claim: AbstractContextManager[object] = nullcontext()
-                if chunk:
-                    claim = self.store.claims.make([job.trial for job in chunk])
-            with claim:
-                if self.watcher is not None:
-                    self.watcher.known(results.runs, next(iter(results.ranking(len(self.seeds))), None))
-                if chunk:
-                    self._train(chunk)
-            if not jobs:
-                return results
-            if not chunk:
-                time.sleep(PAUSE)
+    experiment: Experiment
+    space: Space
+    trials: int = 100
+    strategy: str = ""
+    #: For the strategy "optuna": its sampler, and how many trials it suggests at a time.
+    sampler: str | None = None
+    batch: int = 32
+    seed: int = 0
+    leak: bool = False
+    published: Experiment | None = None
+    defaults: Settings | None = None
 
-    def settings(self, job: Job) -> Settings:
-        if job.trial not in self._settings:
-            self._settings[job.trial] = self.settings_of(job.trial, job.values)
-        return self._settings[job.trial]
+    def __post_init__(self) -> None:
+        whole_number("--trials", self.trials, least=1)
+        whole_number("--batch", self.batch, least=1)
+        whole_number("--seed", self.seed)
+        if not self.strategy:
+            usual = "random" if self.experiment.model.method == DEFAULT_METHOD else "grid"
+            object.__setattr__(self, "strategy", usual if self.sampler is None else "optuna")
+        _check_known("strategy", self.strategy, STRATEGIES)
+        if self.strategy == "optuna":
+            check_installed()
+            object.__setattr__(self, "sampler", self.sampler or SAMPLERS[0])
+            _check_known("sampler", str(self.sampler), SAMPLERS)
+        elif self.sampler is not None:
+            raise PcnetError(f"A sampler belongs to the strategy optuna; {self.strategy} has none.")
+        if self.strategy == "grid":
+            size = self.space.size
+            if size is None or size > LARGEST_GRID:
+                points = "infinitely many" if size is None else f"{size:,}"
+                raise PcnetError(
+                    f"The search space has {points} points; a grid search tries each of at most {LARGEST_GRID:,}. "
+                    "Give a smaller one with --space, or use --strategy random."
+                )
+            object.__setattr__(self, "trials", size)
+        self.space.check(self.base)
 
-    def _chunk(self, jobs: Sequence[Job]) -> list[Job]:
-        """Jobs for one training: blocks of it should be full, so those that can share a block stay together."""
-        alike: dict[Hashable, list[Job]] = defaultdict(list)
-        for job in jobs:
-            alike[self.settings(job)[0].batch_key].append(job)
-        size = self._size(jobs[0]) if jobs else 0
-        chunk: list[Job] = []
-        for group in alike.values():
-            # As many parts as needed, of even size.
-            parts = -(-_runs(group) // size)
-            part = group[: -(-len(group) // parts)]
-            # A GPU trains groups one after the other in any case, and what is done can be written down.
-            if chunk and (torch.device(self.device).type != "cpu" or _runs(chunk) + _runs(part) > size):
-                break
-            chunk += part
-        return chunk
+    @property
+    def base(self) -> Settings:
+        """What the space leaves open."""
+        return self.experiment.model, self.experiment.training
 
-    def _size(self, job: Job) -> int:
-        """Runs that a training can hold at once."""
-        workers = self.threads or available_threads() if torch.device(self.device).type == "cpu" else 1
-        return workers * largest_block(self.graph, self._runs_of(job)[0], device=self.device, workers=workers)
+    @property
+    def metric(self) -> Metric:
+        """What trials are chosen by."""
+        return self.experiment.scored_by
 
-    def _runs_of(self, job: Job) -> list[Run]:
-        model, training = self.settings(job)
-        return [Run(model, training, self.targets[split], self.seeds[split]) for split in job.splits]
+    @property
+    def splits(self) -> int:
+        """The number of splits."""
+        return len(self.experiment.seeds)
 
-    def _train(self, chunk: Sequence[Job]) -> None:
-        places = [(job.trial, split) for job in chunk for split in job.splits]
-        runs = [run for job in chunk for run in self._runs_of(job)]
+    def settings(self, trial: int, values: Values) -> Settings:
+        """The settings of a trial."""
+        return settings_of({}, self.defaults or self.base) if trial == DEFAULTS else settings_of(values, self.base)
 
-        def collect(index: int, outcome: Outcome) -> Score:
-            if self.observer is not None:
-                self.observer.see(*places[index], outcome.logits)
-            return Score.of(outcome, runs[index].targets, self.metric)
+    @cached_property
+    def defaults_trial(self) -> int:
+        """The trial that has the defaults: a point of the grid, where they are one."""
+        defaults = self.settings(DEFAULTS, {})
+        if self.strategy == "grid":
+            for trial, values in enumerate(self.space.points()):
+                if self.settings(trial, values) == defaults:
+                    return trial
+        return DEFAULTS
 
-        start = time.perf_counter()
-        scores = train(
-            self.graph, runs, threads=self.threads, device=self.device, reporter=self.watcher, collect=collect
-        )
-        seconds = time.perf_counter() - start
-        of_trial: dict[int, dict[int, Score]] = defaultdict(dict)
-        for (trial, split), score in zip(places, scores, strict=True):
-            of_trial[trial][split] = score
-        if self.observer is not None:
-            self.observer.commit()
-        self.store.record(
-            entry_of(job.trial, job.values, of_trial[job.trial], seconds * len(job.splits) / len(runs)) for job in chunk
-        )
-        self.store.log(f"{len(runs)} runs were trained in {seconds:.1f} s.")
+    @property
+    def default_values(self) -> Values:
+        """What the defaults are on the axes of the space."""
+        defaults = self.settings(DEFAULTS, {})
+        return {name: value_of(name, defaults) for name in self.space.axes}
+
+    @property
+    def candidates(self) -> int:
+        """Trials, and the defaults where they are none of them."""
+        return self.trials + (self.defaults_trial == DEFAULTS)
+
+    @property
+    def runs(self) -> int:
+        """Runs of the whole search."""
+        return self._strategy.runs + self.splits * (self.defaults_trial == DEFAULTS)
+
+    def jobs(self, results: Results, held: Collection[int]) -> list[Job]:
+        """What can be trained now, the defaults first, also what others `held`; nothing at the end of the search."""
+        jobs, every = self._strategy.jobs(results, held), tuple(range(self.splits))
+        if self.defaults_trial != DEFAULTS or results.knows(DEFAULTS, every):
+            return jobs
+        return [Job(DEFAULTS, {}, every), *jobs]
+
+    @cached_property
+    def _strategy(self) -> Strategy:
+        drawn = (self.space, self.seed, self.trials, self.splits)
+        if self.strategy == "optuna":
+            worst = 0.0 if self.metric.sign > 0 else -WORST_LOSS
+            return OptunaSearch(*drawn, self.batch, str(self.sampler), worst)
+        kinds: dict[str, type[RandomSearch]] = {"random": RandomSearch, "halving": Halving, "grid": GridSearch}
+        return kinds[self.strategy](*drawn)
+
+    def description(self, graph: Graph, splits: Sequence[Split], targets: Sequence[Targets]) -> dict[str, Any]:
+        """What two searches must have in common to be one. The labels in it are those that training may know."""
+        known = [t for own in targets for t in (own.train, own.train_labels, own.val, own.val_labels)]
+        return {
+            "dataset": self.experiment.dataset,
+            "method": self.experiment.model.method,
+            "metric": self.experiment.metric,
+            "defaults": _described(self.settings(DEFAULTS, {})),
+            "protocol": self.experiment.protocol,
+            "seeds": list(self.experiment.seeds),
+            "splits": [split.hash for split in splits],
+            "labels": tensor_hash(*known),
+            "graph": graph_hash(graph),
+            "space": self.space.described,
+            "base": _described(self.base),
+            "strategy": self.strategy,
+            **({"sampler": self.sampler, "batch": self.batch} if self.strategy == "optuna" else {}),
+            "trials": self.trials,
+            "seed": self.seed,
+            "leak": self.leak,
+        }
 
 
-def _runs(jobs: Sequence[Job]) -> int:
-    return sum(len(job.splits) for job in jobs)
+def cells_to_search(table: str, method: str) -> list[str]:
+    """Datasets of a table of the paper: for PCNet all it has settings for, for other methods those it has none for."""
+    if method == DEFAULT_METHOD:
+        return list(presets()[table].datasets_of(method))
+    published = method_file(method).content.get(table, {})
+    return [name for name in presets()[table].protocols if name not in published]
+
+
+def _check_known(what: str, name: str, known: Sequence[str]) -> None:
+    if name not in known:
+        raise PcnetError(f"There is no {what} '{name}'; choose from {', '.join(known)}.{close_match(name, known)}")
+
+
+def _described(settings: Settings) -> dict[str, Any]:
+    model, training = settings
+    return {"model": asdict(model), "training": asdict(training)}

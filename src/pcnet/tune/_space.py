@@ -17,7 +17,7 @@ import numpy as np
 
 from pcnet._files import read_json
 from pcnet.errors import PcnetError, PcnetWarning
-from pcnet.experiment import override
+from pcnet.experiment import DEFAULT_METHOD, method_file, override
 from pcnet.nn import ModelSettings, PCNetSettings
 from pcnet.training import TrainingSettings
 
@@ -83,6 +83,10 @@ class Space:
     """The axes of a search, by the names that `--set` knows; `published_space()` is the paper's.
 
     Trial i of seed s is a function of (s, i) alone: whoever trains it needs no message from anyone.
+
+    >>> space = Space.from_json({"K": [2, 4], "lr.theta": {"from": 0.001, "to": 0.1, "scale": "log"}}, "mine")
+    >>> space.draw(seed=0, trial=3) == space.draw(seed=0, trial=3)
+    True
     """
 
     axes: Mapping[str, Axis]
@@ -137,23 +141,52 @@ class Space:
 
     @staticmethod
     def from_json(content: Any, source: str, kind: type[ModelSettings] = PCNetSettings) -> Space:
-        """The space that a file describes: a list of values, or {"from", "to"} with a "step" or "scale": "log"."""
+        """The space that a file describes: a list of values, or {"from", "to"} with a "step" or "scale": "log".
+
+        Values get the types that settings of a method of this `kind` have; a `PcnetError` names `source`.
+        """
         if not isinstance(content, dict) or not content:
             raise PcnetError(
                 f'{source} is no search space; it must give settings their values, as in {{"t": [0, 0.5, 1]}}.'
             )
-        return Space({name: _axis(name, described, source, kind) for name, described in content.items()})
+        return Space({name: _Axis(name, source, kind).read(described) for name, described in content.items()})
 
 
 def published_space() -> Space:
-    """The search space of the paper."""
+    """The search space of the paper.
+
+    >>> published_space().axes["K"].values
+    (4, 5, 6)
+    """
     content = files("pcnet.tune").joinpath("space.json").read_text(encoding="utf-8")
     return Space.from_json(json.loads(content), "space.json")
 
 
 def read_space(path: str | Path, kind: type[ModelSettings] = PCNetSettings) -> Space:
-    """A search space from a user's file."""
+    """A search space from a user's JSON file, as `Space.from_json` reads it; a `PcnetError` where it cannot.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "space.json").write_text('{"t": {"from": 0, "to": 1, "step": 0.5}}')
+    ...     read_space(Path(folder) / "space.json").points()
+    [{'t': 0.0}, {'t': 0.5}, {'t': 1.0}]
+    """
     return Space.from_json(read_json(path), str(path), kind)
+
+
+def space_of(method: str, path: str | Path | None = None) -> Space:
+    """A user's search space for a method; without a file the paper's for PCNet, and for others their grid.
+
+    >>> space_of("gcn").size
+    6
+    """
+    known = method_file(method)
+    if path is not None:
+        return read_space(path, known.kind)
+    if known.name == DEFAULT_METHOD:
+        return published_space()
+    return Space.from_json(dict(known.grid), f"The grid of {known.name}", known.kind)
 
 
 def settings_of(values: Values, base: Settings) -> Settings:
@@ -194,44 +227,49 @@ def _tidy(rates: dict[str, float], model: ModelSettings) -> dict[str, float]:
     return {group: rate for group, rate in rates.items() if group not in idle | _absent(model)}
 
 
-def _axis(name: str, described: Any, source: str, kind: type[ModelSettings]) -> Axis:
-    if isinstance(described, list) and described:
-        return Grid(tuple(_typed(name, value, source, kind) for value in described))
-    if isinstance(described, dict) and {"from", "to"} <= {*described} <= {"from", "to", "step", "scale"}:
-        low, high = (_typed(name, described[end], source, kind) for end in ("from", "to"))
-        if _is_number(low) and _is_number(high) and low < high:
-            return _range(name, low, high, described, source, kind)
-    raise PcnetError(
-        f'{source}: {name} must be a list of values, or numbers {{"from": low, "to": high}} with a "step" or '
-        f'"scale": "log", not {json.dumps(described)}.'
-    )
+@dataclass(frozen=True)
+class _Axis:
+    """An axis in a file: its name, what complaints call the file, and the settings it is about."""
 
+    name: str
+    source: str
+    kind: type[ModelSettings]
 
-def _range(
-    name: str, low: float, high: float, described: Mapping[str, Any], source: str, kind: type[ModelSettings]
-) -> Axis:
-    if "step" in described:
-        step = described["step"]
-        if "scale" in described or not _is_number(step) or not 0 < step <= high - low:
-            raise PcnetError(f"{source}: the step of {name} must be a number above 0 that leads from {low} to {high}.")
-        count = math.floor((high - low) / step + 1e-9) + 1
-        values = [low + place * step for place in range(count)]
-        return Grid(tuple(_typed(name, round(value, 10), source, kind) for value in values), step)
-    if isinstance(low, int):
-        raise PcnetError(f"{source}: {name} is a whole number; give its range a step.")
-    if described.get("scale", "log") != "log" or ("scale" in described and low <= 0):
-        raise PcnetError(f'{source}: the scale of {name} can only be "log", from above 0.')
-    return Interval(low, high, "scale" in described)
+    def read(self, described: Any) -> Axis:
+        if isinstance(described, list) and described:
+            return Grid(tuple(map(self._typed, described)))
+        if isinstance(described, dict) and {"from", "to"} <= {*described} <= {"from", "to", "step", "scale"}:
+            low, high = (self._typed(described[end]) for end in ("from", "to"))
+            if _is_number(low) and _is_number(high) and low < high:
+                return self._range(low, high, described)
+        raise PcnetError(
+            f'{self.source}: {self.name} must be a list of values, or numbers {{"from": low, "to": high}} with a '
+            f'"step" or "scale": "log", not {json.dumps(described)}.'
+        )
 
+    def _range(self, low: float, high: float, described: Mapping[str, Any]) -> Axis:
+        if "step" in described:
+            step = described["step"]
+            if "scale" in described or not _is_number(step) or not 0 < step <= high - low:
+                raise PcnetError(
+                    f"{self.source}: the step of {self.name} must be a number above 0 that leads from {low} to {high}."
+                )
+            count = math.floor((high - low) / step + 1e-9) + 1
+            return Grid(tuple(self._typed(round(low + place * step, 10)) for place in range(count)), step)
+        if isinstance(low, int):
+            raise PcnetError(f"{self.source}: {self.name} is a whole number; give its range a step.")
+        if described.get("scale", "log") != "log" or ("scale" in described and low <= 0):
+            raise PcnetError(f'{self.source}: the scale of {self.name} can only be "log", from above 0.')
+        return Interval(low, high, "scale" in described)
 
-def _typed(name: str, value: Any, source: str, kind: type[ModelSettings]) -> Any:
-    """A value with the type that its setting has, as `--set` would read it."""
-    text = "none" if value is None else str(value)
-    try:
-        model, training = override([kind(), TrainingSettings()], [f"{name}={text}"])
-    except PcnetError as error:
-        raise PcnetError(f"{source}: {error}") from None
-    return value_of(name, (model, training))
+    def _typed(self, value: Any) -> Any:
+        """A value with the type that its setting has, as `--set` would read it."""
+        text = "none" if value is None else str(value)
+        try:
+            model, training = override([self.kind(), TrainingSettings()], [f"{self.name}={text}"])
+        except PcnetError as error:
+            raise PcnetError(f"{self.source}: {error}") from None
+        return value_of(self.name, (model, training))
 
 
 def _is_number(value: Any) -> bool:

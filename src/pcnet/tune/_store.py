@@ -4,73 +4,126 @@ from __future__ import annotations
 
 import datetime
 import json
+import math
+import uuid
 from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from pcnet._files import read_json, write_json
 from pcnet.errors import PcnetError
-from pcnet.tune._claims import Claims
-from pcnet.tune._journal import Journal
-from pcnet.tune._lock import Lock
-from pcnet.tune._results import Results
+from pcnet.tune._database import Database, Lifeline
+from pcnet.tune._results import Results, Score
+from pcnet.tune._strategies import Job
 
-#: What a user calls it, where the file has a shorter name.
+FILE = "trials.sqlite"
+TABLES = (
+    # What is searched, as JSON; one row.
+    "CREATE TABLE search (description TEXT NOT NULL)",
+    # Values on the axes of the space, as JSON.
+    "CREATE TABLE trials (trial INTEGER UNIQUE, axes TEXT NOT NULL)",
+    # On validation nodes; gain and loss are null where the run diverged.
+    "CREATE TABLE scores (trial INTEGER, split INTEGER, gain REAL, loss REAL, epochs INTEGER, seconds REAL, "
+    "UNIQUE (trial, split))",
+    # Who is working on what, by the name of the worker's lifeline.
+    "CREATE TABLE claims (trial INTEGER PRIMARY KEY, worker TEXT NOT NULL)",
+)
+#: What a user calls it, where the description has a shorter name.
 WORDS = {"base": "set of fixed settings", "leak": "choice of --leak", "labels": "set of labels"}
 
 
 class Store:
-    """What is searched (`search.json`), validation scores (`journal.jsonl`), the choice (`best.json`) and `tune.log`.
+    """What is searched, trials and validation scores (`trials.sqlite`), the choice (`best.json`) and `tune.log`.
 
-    Any number of processes may work on one store. Who reads or adds something on which the next step of the search
-    depends holds `lock`.
+    Any number of processes of one machine may work on one store. Who reads or adds something on which the next step of
+    the search depends does so in a `transaction`. What a worker has claimed is free again when its store is closed, or
+    its process has ended in any other way.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.lock = Lock(folder / "lock")
-        self.claims = Claims(folder / "claims")
-        self.journal = Journal(folder / "journal.jsonl")
-        self._results, self._added = Results(), 0
-
-    @staticmethod
-    def open(folder: str | Path, manifest: dict[str, Any], unsaid: Mapping[str, Any] | None = None) -> Store:
-        """The store of this search: a new one, or one that began with the very same manifest.
-
-        `unsaid` is what a manifest means that does not mention a setting, because the setting is younger than it.
-        """
-        store = Store(Path(folder))
+    def __init__(self, folder: str | Path, description: Mapping[str, Any]) -> None:
+        """Open the store of a search: a new one, or one that began with the very same description."""
+        self.folder = Path(folder)
+        self._check_folder()
+        self._database = Database(self.folder / FILE, *TABLES)
+        self._results = Results()
+        #: The last rows of these tables that `_results` has.
+        self._read = {"trials": 0, "scores": 0}
         try:
-            store.folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise PcnetError(
-                f"Cannot write to the folder {folder}: {error.strerror}. Choose another with --store."
-            ) from error
-        path = store.folder / "search.json"
-        manifest, unsaid = json.loads(json.dumps([manifest, unsaid or {}]))
-        with store.lock:
-            if path.exists():
-                _check_same(folder, _completed(read_json(path), unsaid), manifest)
-            elif any(entry.name != "lock" and entry.suffix != ".tmp" for entry in store.folder.iterdir()):
-                raise PcnetError(f"The folder {folder} is not empty and holds no search; name another with --store.")
-            else:
-                write_json(path, manifest)
-            store.claims.folder.mkdir(exist_ok=True)
-        return store
+            with self.transaction():
+                self._begin_or_continue(json.loads(json.dumps(description)))
+                # In the transaction: until it is locked, `held` would take it for that of a dead worker.
+                self._lifeline = Lifeline(self.folder / f"{uuid.uuid4().hex[:12]}.worker")
+        except BaseException:
+            self._database.close()
+            raise
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the files, and of what was claimed."""
+        self._lifeline.close()
+        self._database.close()
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """What is read and written inside, no other process interferes with."""
+        return self._database.transaction()
 
     def results(self) -> Results:
-        """All validation scores so far."""
-        lines = self.journal.refresh()
-        for line in lines[self._added :]:
-            self._results.add(line)
-        self._added = len(lines)
+        """All trials and validation scores so far."""
+        for trial, axes in self._new_rows("trials", "trial, axes"):
+            self._results.values[trial] = self._parsed(axes)
+        for trial, split, gain, loss, epochs, seconds in self._new_rows("scores", "*"):
+            score = Score(-math.inf, math.inf, epochs) if loss is None else Score(gain, loss, epochs)
+            self._results.scores[trial][split] = score
+            self._results.seconds += seconds
         return self._results
 
-    def record(self, entries: Iterable[dict[str, Any]]) -> None:
-        """Add validation scores, except those that someone else has added meanwhile."""
-        with self.lock:
-            known = self.results()
-            self.journal.append(entry for entry in entries if not known.knows(entry["trial"], entry["splits"]))
+    def plan(self, jobs: Iterable[Job]) -> None:
+        """Keep the values of trials that are new, inside a transaction."""
+        new = [(job.trial, json.dumps(job.values)) for job in jobs if job.trial not in self._results.values]
+        self._database.write("INSERT INTO trials VALUES (?, ?)", new)
+
+    def claim(self, trials: Iterable[int]) -> None:
+        """Claim what `held` does not name, inside the same transaction."""
+        self._database.write(
+            "INSERT INTO claims VALUES (?, ?)", [(trial, self._lifeline.path.name) for trial in trials]
+        )
+
+    def release(self, trials: Iterable[int]) -> None:
+        """Let go of what was claimed, inside a transaction."""
+        self._database.write("DELETE FROM claims WHERE trial = ?", [(trial,) for trial in trials])
+
+    def held(self) -> set[int]:
+        """All trials that someone is working on, inside a transaction; claims of the dead are removed."""
+        living = set()
+        for path in self.folder.glob("*.worker"):
+            if Lifeline.holds(path):
+                living.add(path.name)
+            else:
+                path.unlink(missing_ok=True)
+        claims = self._database.read("SELECT trial, worker FROM claims")
+        self.release(trial for trial, worker in claims if worker not in living)
+        return {trial for trial, worker in claims if worker in living}
+
+    def record(self, scores: Mapping[tuple[int, int], Score], seconds: float) -> None:
+        """Add the scores of runs by trial and split, each of which took `seconds`, and let go of their trials.
+
+        Of two that tell of the same run, the first counts.
+        """
+        rows = [
+            (*run, score.gain, score.loss, score.epochs, seconds)
+            if math.isfinite(score.loss)
+            else (*run, None, None, score.epochs, seconds)
+            for run, score in scores.items()
+        ]
+        with self.transaction():
+            self._database.write("INSERT OR IGNORE INTO scores VALUES (?, ?, ?, ?, ?, ?)", rows)
+            self.release({trial for trial, _ in scores})
 
     @property
     def best(self) -> dict[str, Any] | None:
@@ -79,6 +132,7 @@ class Store:
         return read_json(path) if path.exists() else None
 
     def write_best(self, best: dict[str, Any]) -> None:
+        """Write the choice down, as far as it is known."""
         write_json(self.folder / "best.json", best)
 
     def log(self, sentence: str) -> None:
@@ -90,24 +144,45 @@ class Store:
         except OSError as error:
             raise PcnetError(f"Cannot write {self.folder / 'tune.log'}: {error.strerror}.") from error
 
+    def _new_rows(self, table: str, columns: str) -> list[tuple[Any, ...]]:
+        """Rows that were added since the last time; rows are never changed."""
+        query = f"SELECT rowid, {columns} FROM {table} WHERE rowid > ? ORDER BY rowid"
+        rows = self._database.read(query, self._read[table])
+        if rows:
+            self._read[table] = rows[-1][0]
+        return [row[1:] for row in rows]
 
-def _completed(known: Any, unsaid: Mapping[str, Any]) -> Any:
-    """What a manifest says, and under it what it leaves unsaid."""
-    if not isinstance(known, dict):
-        return known
-    return {**unsaid, **{name: _completed(value, _mapping(unsaid.get(name))) for name, value in known.items()}}
+    def _parsed(self, text: str) -> dict[str, Any]:
+        try:
+            return dict(json.loads(text))
+        except (TypeError, ValueError) as error:
+            raise PcnetError(f"{self.folder / FILE} is damaged ({error}); name another folder with --store.") from error
 
+    def _check_folder(self) -> None:
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            names = {entry.name for entry in self.folder.iterdir()}
+        except OSError as error:
+            raise PcnetError(
+                f"Cannot write to the folder {self.folder}: {error.strerror}. Choose another with --store."
+            ) from error
+        if (self.folder / FILE).exists() or not names:
+            return
+        if names & {"journal.jsonl", "search.json"}:
+            raise PcnetError(
+                f"The search in {self.folder} was written by an older pcnet and cannot be continued; start a new one "
+                "in another folder with --store, or remove it."
+            )
+        raise PcnetError(f"The folder {self.folder} is not empty and holds no search; name another with --store.")
 
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _check_same(folder: str | Path, known: Any, manifest: dict[str, Any]) -> None:
-    if not isinstance(known, dict):
-        raise PcnetError(f"{folder}/search.json is damaged; name another folder with --store.")
-    other = [WORDS.get(name, name) for name in {**known, **manifest} if known.get(name) != manifest.get(name)]
-    if other:
-        raise PcnetError(
-            f"The search in {folder} has another {', '.join(other)}; continue it with the same, or name another folder "
-            "with --store."
-        )
+    def _begin_or_continue(self, description: dict[str, Any]) -> None:
+        known = self._database.read("SELECT description FROM search")
+        begun = self._parsed(known[0][0]) if known else description
+        other = [WORDS.get(name, name) for name in {**begun, **description} if begun.get(name) != description.get(name)]
+        if other:
+            raise PcnetError(
+                f"The search in {self.folder} has another {', '.join(other)}; continue it with the same, or name "
+                "another folder with --store."
+            )
+        if not known:
+            self._database.write("INSERT INTO search VALUES (?)", [(json.dumps(description),)])

@@ -10,9 +10,7 @@ from typing import Protocol
 from pcnet.tune._results import Results
 from pcnet.tune._space import Space, Values
 
-#: The number of a trial with the defaults; those that a strategy draws are numbered from 0.
-DEFAULTS = -1
-#: Halving keeps one of so many trials, and goes on with so many times the splits.
+#: Halving keeps one trial of this many, and goes on with this many times the splits.
 FACTOR = 3
 
 
@@ -26,7 +24,7 @@ class Job:
 
 
 class Strategy(Protocol):
-    """Decides what is trained, from what is known and nothing else."""
+    """Decides what is trained, from what is known and nothing else. Its trials are numbered from 0."""
 
     @property
     def runs(self) -> int:
@@ -51,6 +49,7 @@ class RandomSearch:
 
     @cached_property
     def drawn(self) -> list[Values]:
+        """The values of every trial."""
         return [self.space.draw(self.seed, trial) for trial in range(self.trials)]
 
     def jobs(self, results: Results, held: Collection[int]) -> list[Job]:
@@ -108,20 +107,3 @@ class Halving(RandomSearch):
                 return jobs
             before = splits
         return []
-
-
-@dataclass(frozen=True)
-class WithDefaults:
-    """What another strategy tries, and before it the defaults on every split: the choice is never worse than they."""
-
-    strategy: Strategy
-    splits: int
-
-    @property
-    def runs(self) -> int:
-        return self.strategy.runs + self.splits
-
-    def jobs(self, results: Results, held: Collection[int]) -> list[Job]:
-        every = tuple(range(self.splits))
-        defaults = [] if results.knows(DEFAULTS, every) else [Job(DEFAULTS, {}, every)]
-        return defaults + self.strategy.jobs(results, held)

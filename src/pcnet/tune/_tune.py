@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from pcnet._checks import whole_number
+from pcnet._progress import Progress, Silent
 from pcnet.compare import Metric, difference_interval, metric_named
 from pcnet.experiment import Experiment, Result, check_scorable, ratios_of, run_experiment, splits_of
 from pcnet.graph import Graph
@@ -18,10 +21,9 @@ from pcnet.training import Targets
 from pcnet.tune._choice import choose, experiment_of
 from pcnet.tune._leak import TestScores
 from pcnet.tune._results import Results
-from pcnet.tune._search import PAUSE, Search, Watcher
+from pcnet.tune._search import DEFAULTS, Search
 from pcnet.tune._store import Store
-from pcnet.tune._strategies import DEFAULTS
-from pcnet.tune._tuning import Tuning
+from pcnet.tune._worker import PAUSE, Worker
 
 #: The claim of who chooses and scores; no trial has this number.
 FINISH = DEFAULTS - 1
@@ -37,55 +39,61 @@ class Tuned:
 
 def tune(
     graph: Graph,
-    tuning: Tuning,
+    search: Search,
     store: str | Path,
     *,
     threads: int | None = None,
     device: torch.device | str = "cpu",
-    watcher: Watcher | None = None,
+    progress: Progress | None = None,
     provenance: Mapping[str, Any] | None = None,
 ) -> Tuned:
     """Search for the settings with the best mean validation score, then score them on the test nodes.
 
-    The score is the experiment's metric; the defaults are tried too, and scored beside the choice. Everything is kept
-    in the folder `store`: a search that was killed goes on from there, several processes may work on it, and of a
-    finished one the result is read back. Test labels are read after the choice is on disk, for the chosen setting and
-    the defaults alone; with `tuning.leak` also beside the search, which does not see them. `provenance` is added to
-    what `best.json` says.
+    The score is the experiment's metric; the defaults are tried too, and scored next to the choice. Everything is kept
+    in the folder `store`: a search that was killed goes on from there, several processes of one machine may work on
+    it, and of a finished one the result is read back. Test labels are read after the choice is on disk, for the chosen
+    setting and the defaults alone; with `search.leak` also during the search, which does not see them. `provenance` is
+    added to what `best.json` says. A `PcnetError` is raised where the folder holds something else or another search,
+    and where every trial diverged.
+
+    >>> import tempfile
+    >>> from pcnet import csbm
+    >>> from pcnet.experiment import resolve
+    >>> from pcnet.tune import Search, Space, tune
+    >>> graph = csbm(60, 0.8, features=4, seed=0)
+    >>> few = resolve(graph, overrides=["epochs=5", "hidden=4"], runs=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     tuned = tune(graph, Search(few, Space.from_json({"t": [0.5, 1.0]}, "mine"), trials=3), folder, threads=1)
+    >>> tuned.best["search"]["runs"]
+    8
     """
     if threads is not None:
         whole_number("threads", threads, least=1)
-    splits = splits_of(graph, tuning.experiment)
-    metric = tuning.experiment.scored_by
-    check_scorable(metric, splits)
+    search.experiment.model.build(graph.num_features, graph.num_classes)
+    splits = splits_of(graph, search.experiment)
+    check_scorable(search.metric, splits)
     targets = [Targets.from_split(split) for split in splits]
-    place = Store.open(store, tuning.manifest(graph, splits, targets), tuning.unsaid())
-    scores = TestScores(splits, metric, place) if tuning.leak else None
-    search = Search(
-        graph,
-        targets,
-        tuning.experiment.seeds,
-        tuning.settings,
-        metric,
-        tuning.strategy_in(place.folder),
-        place,
-        threads=threads,
-        device=device,
-        watcher=watcher,
-        observer=scores,
-    )
-    if not _is_finished(place):
-        search.run()
-    while not _is_finished(place):
-        with place.lock:
-            claim = None if FINISH in place.claims.held() else place.claims.make([FINISH])
-        if claim is None:
-            time.sleep(PAUSE)
-            continue
-        with claim:
+    with ExitStack() as stack:
+        place = stack.enter_context(Store(store, search.description(graph, splits, targets)))
+        scores = TestScores(splits, search.metric, place.folder) if search.leak else None
+        if scores is not None:
+            stack.callback(scores.close)
+        if not _is_finished(place):
+            Worker(graph, search, targets, place, threads, device, progress or Silent(), scores).run()
+        score = partial(run_experiment, graph, threads=threads, device=device)
+        while not _is_finished(place):
+            with place.transaction():
+                mine = FINISH not in place.held()
+                if mine:
+                    place.claim([FINISH])
+            if not mine:
+                time.sleep(PAUSE)
+                continue
             if not _is_finished(place):
-                _finish(graph, tuning, search, scores, dict(provenance or {}))
-    return Tuned(place.best or {}, place.results())
+                _finish(search, place, scores, score, dict(provenance or {}))
+            with place.transaction():
+                place.release([FINISH])
+        return Tuned(place.best or {}, place.results())
 
 
 def _is_finished(store: Store) -> bool:
@@ -94,50 +102,49 @@ def _is_finished(store: Store) -> bool:
 
 
 def _finish(
-    graph: Graph, tuning: Tuning, search: Search, scores: TestScores | None, provenance: dict[str, Any]
+    search: Search,
+    store: Store,
+    scores: TestScores | None,
+    score: Callable[[Experiment], Result],
+    provenance: dict[str, Any],
 ) -> None:
     """Write the choice down; then, and not before, score it."""
-    store = search.store
-    metric = tuning.experiment.scored_by
-    chosen, best = choose(tuning, store.results())
+    metric = search.metric
+    chosen, best = choose(search, store.results())
     best |= provenance
     store.write_best(best)
     trial = best["search"]["trial"]
     mean = metric.text(best["val"]["mean"])
     store.log(f"{named(trial).capitalize()} was chosen by a mean validation {metric.title} of {mean}.")
-
-    def score(experiment: Experiment) -> Result:
-        return run_experiment(graph, experiment, threads=search.threads, device=search.device)
-
     result = score(chosen)
     best["test"] = result.test[metric.name].as_dict()
     best["test_metrics"] = {name: summary.as_dict() for name, summary in result.test.items() if name != metric.name}
     best["split_hashes"] = [split.hash for split in result.splits]
     best["notes"] += result.notes
-    _score_defaults(tuning, search, best, result, score)
+    _score_defaults(search, store.results(), best, result, score)
     if scores is not None:
         best["leak"] = scores.leak(trial)
-        if tuning.published is not None:
-            beside = score(replace(tuning.published, seeds=tuning.experiment.seeds))
-            best["published"]["test"] = beside.test[metric.name].as_dict()
-            best["published"]["val"] = beside.val[metric.name].as_dict()
+        if search.published is not None:
+            published = score(replace(search.published, seeds=search.experiment.seeds))
+            best["published"]["test"] = published.test[metric.name].as_dict()
+            best["published"]["val"] = published.val[metric.name].as_dict()
     for sentence in reading(best):
         store.log(sentence)
     store.write_best(best)
 
 
 def _score_defaults(
-    tuning: Tuning, search: Search, best: dict[str, Any], result: Result, score: Callable[[Experiment], Result]
+    search: Search, results: Results, best: dict[str, Any], result: Result, score: Callable[[Experiment], Result]
 ) -> None:
-    """Put the defaults' test score beside that of the choice, and by how much the choice is better."""
-    defaults, metric = best["defaults"], tuning.experiment.scored_by
+    """Add the defaults' test score, and by how much the choice is better."""
+    defaults, metric = best["defaults"], search.metric
     if defaults["val"] is None:
         return
     if defaults["trial"] == best["search"]["trial"]:
         defaults["test"] = best["test"]
         return
-    beside = score(experiment_of(tuning, search.store.results(), defaults["trial"]))
-    one, other = result.test[metric.name], beside.test[metric.name]
+    one = result.test[metric.name]
+    other = score(experiment_of(search, results, defaults["trial"])).test[metric.name]
     first, second = (one, other) if metric.sign > 0 else (other, one)
     interval = difference_interval(first, second, ratios_of(result.splits))
     defaults["test"] = other.as_dict()
@@ -151,13 +158,12 @@ def _score_defaults(
 def reading(best: Mapping[str, Any]) -> list[str]:
     """For what and when test labels were read, and what the defaults would have given, in sentences."""
     search, metric = best["search"], metric_of(best)
-    # Searches of older versions did not try the defaults.
-    defaults = best.get("defaults") or {}
-    beside = " and the defaults" if "better_by" in defaults else ""
+    defaults = best["defaults"]
+    also = " and the defaults" if "better_by" in defaults else ""
     often = "once, for" if "leak" not in best else "for"
     name = named(search["trial"])
     sentences = [
-        f"Test labels were read {often} {name}{beside}, after {name} had been chosen by a validation {metric.title} of "
+        f"Test labels were read {often} {name}{also}, after {name} had been chosen by a validation {metric.title} of "
         f"{metric.text(best['val']['mean'])}: test {metric.title} {metric.text(best['test']['mean'])}."
     ]
     if "better_by" in defaults:
@@ -170,9 +176,9 @@ def reading(best: Mapping[str, Any]) -> list[str]:
             f"{metric.text(better['val'])} in validation, which chose it, and by "
             f"{metric.text(better['test'])}{interval} on the test nodes."
         )
-    elif defaults.get("trial") == search["trial"]:
+    elif defaults["trial"] == search["trial"]:
         sentences.append("No trial was better in validation than the defaults: they are the choice.")
-    elif defaults:
+    else:
         sentences.append("The defaults diverged.")
     if "leak" in best:
         sentences.append(
@@ -188,5 +194,5 @@ def named(trial: int) -> str:
 
 
 def metric_of(best: Mapping[str, Any]) -> Metric:
-    """What a search was scored by; those of older versions, by accuracy."""
-    return metric_named(best.get("metric", "accuracy"))
+    """What a search was scored by, out of its `best.json`."""
+    return metric_named(best["metric"])

@@ -1,0 +1,131 @@
+"""The work of a search: claim some trials, train them side by side, write down how they did."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from pcnet._progress import OneStage, Progress, Silent
+from pcnet.errors import PcnetWarning
+from pcnet.graph import Graph
+from pcnet.training import Outcome, Run, Targets, available_threads, largest_block, train
+from pcnet.tune._results import Results, Score, reported
+from pcnet.tune._search import Search
+from pcnet.tune._space import Settings
+from pcnet.tune._store import Store
+from pcnet.tune._strategies import Job
+
+#: Seconds between two looks at a store on which others have work to finish.
+PAUSE = 0.2
+
+
+class Observer(Protocol):
+    """Sees the logits of every run, and returns nothing to the search."""
+
+    def see(self, trial: int, split: int, logits: Tensor) -> None:
+        """A run is trained."""
+
+    def commit(self) -> None:
+        """The runs seen since last time are about to be written down."""
+
+
+@dataclass
+class Worker:
+    """One of those who work on a search. The labels in here are those of training and validation nodes."""
+
+    graph: Graph
+    search: Search
+    targets: Sequence[Targets]
+    store: Store
+    threads: int | None = None
+    device: torch.device | str = "cpu"
+    progress: Progress = field(default_factory=Silent)
+    observer: Observer | None = None
+    _settings: dict[int, Settings] = field(default_factory=dict)
+
+    def run(self) -> None:
+        """Work until every trial of the search is known, whoever trained it."""
+        with warnings.catch_warnings():
+            # A search tries what one would be warned of; of the chosen setting, what is odd is noted with it.
+            warnings.simplefilter("ignore", PcnetWarning)
+            while True:
+                with self.store.transaction():
+                    results, held = self.store.results(), self.store.held()
+                    jobs = self.search.jobs(results, held)
+                    self.store.plan(jobs)
+                    chunk = self._chunk([job for job in jobs if job.trial not in held])
+                    self.store.claim(job.trial for job in chunk)
+                self._show(results)
+                if not jobs:
+                    return
+                if chunk:
+                    self._train(chunk)
+                else:
+                    time.sleep(PAUSE)
+
+    def _show(self, results: Results) -> None:
+        """How much is known, by anyone's work, and what the best trial has."""
+        metric, best = self.search.metric, next(iter(results.ranking(self.search.splits)), None)
+        words = "" if best is None else f", best validation {metric.title} {metric.text(reported(metric, best.gain))}"
+        epochs = self.search.experiment.training.epochs
+        self.progress.stage(f"searching{words}", self.search.runs * epochs)
+        self.progress.advance(results.runs * epochs)
+
+    def _settings_of(self, job: Job) -> Settings:
+        if job.trial not in self._settings:
+            self._settings[job.trial] = self.search.settings(job.trial, job.values)
+        return self._settings[job.trial]
+
+    def _chunk(self, jobs: Sequence[Job]) -> list[Job]:
+        """Jobs for one training: blocks of it should be full, so those that can share a block stay together."""
+        alike: dict[Hashable, list[Job]] = defaultdict(list)
+        for job in jobs:
+            alike[self._settings_of(job)[0].batch_key].append(job)
+        size = self._size(jobs[0]) if jobs else 0
+        chunk: list[Job] = []
+        for group in alike.values():
+            # As many parts as needed, of even size.
+            parts = -(-_runs(group) // size)
+            part = group[: -(-len(group) // parts)]
+            # A GPU trains groups one after the other in any case, and what is done can be written down.
+            if chunk and (torch.device(self.device).type != "cpu" or _runs(chunk) + _runs(part) > size):
+                break
+            chunk += part
+        return chunk
+
+    def _size(self, job: Job) -> int:
+        """Runs that a training can hold at once."""
+        workers = self.threads or available_threads() if torch.device(self.device).type == "cpu" else 1
+        return workers * largest_block(self.graph, self._runs_of(job)[0], device=self.device, workers=workers)
+
+    def _runs_of(self, job: Job) -> list[Run]:
+        model, training = self._settings_of(job)
+        return [Run(model, training, self.targets[split], self.search.experiment.seeds[split]) for split in job.splits]
+
+    def _train(self, chunk: Sequence[Job]) -> None:
+        places = [(job.trial, split) for job in chunk for split in job.splits]
+        runs = [run for job in chunk for run in self._runs_of(job)]
+
+        def collect(index: int, outcome: Outcome) -> Score:
+            if self.observer is not None:
+                self.observer.see(*places[index], outcome.logits)
+            return Score.of(outcome, runs[index].targets, self.search.metric)
+
+        start, progress = time.perf_counter(), OneStage(self.progress)
+        scores = train(self.graph, runs, threads=self.threads, device=self.device, reporter=progress, collect=collect)
+        seconds = time.perf_counter() - start
+        if self.observer is not None:
+            self.observer.commit()
+        self.store.record(dict(zip(places, scores, strict=True)), seconds / len(runs))
+        self.store.log(f"{len(runs)} runs were trained in {seconds:.1f} s.")
+
+
+def _runs(jobs: Sequence[Job]) -> int:
+    return sum(len(job.splits) for job in jobs)
