@@ -10,6 +10,7 @@ from typing import Any
 from rich.console import Console
 
 from pcnet._files import write_json, write_text
+from pcnet.compare import METRICS
 from pcnet.graph import Graph
 from pcnet.show._table import Table, soft
 from pcnet.show._template import capitalised, provenance_list, with_interval
@@ -158,7 +159,7 @@ def tuned_table(rows: Sequence[Mapping[str, Any]]) -> Table:
             leak["gap"] if leak else None,
         ]
         texts = ["" if figure is None else f"{figure:.2f}" for figure in figures]
-        texts[1] = with_interval(metric_of(row), None, row["test"]["ci95"])
+        texts[1] = with_interval(METRICS["accuracy"], None, row["test"]["ci95"])
         cells.append(
             [row["table"], row["dataset"], f"{row['search']['trials']:,}", *texts, f"{row['search']['seconds']:.0f}"]
         )
