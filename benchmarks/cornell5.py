@@ -130,7 +130,7 @@ def trained(method: str, graph: Graph, splits: int) -> dict[str, Any]:
     def tick(run: int, *_: object) -> None:
         ticks[run].append((time.perf_counter(), time.process_time()))
 
-    outcomes = train(graph, runs, threads=1, watch=tick)
+    outcomes = train(graph, runs, threads=1, on_epoch=tick)
     # The first epoch of a run is over where counting begins: what it makes once is not in the others.
     epochs, computing = 1e3 * np.concatenate([np.diff(run, axis=0) for run in ticks]).T
     accuracy = [scores(o.logits, s.labels, s.test)["accuracy"] for o, s in zip(outcomes, drawn, strict=True)]

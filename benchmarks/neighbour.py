@@ -15,7 +15,7 @@ from benchmarks.timing import Spread, take_turns, torch_threads
 from benchmarks.training import endless_runs, time_library
 from pcnet import Graph
 from pcnet.experiment import Experiment
-from pcnet.training._host_block import HostBlock
+from pcnet.training._block import HostBlock
 
 #: Two processes in turn on every core: half the speed is fair, a third is what caches and switching may cost.
 TARGET = 3.0

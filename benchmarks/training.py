@@ -42,7 +42,7 @@ class Enough(Exception):  # noqa: N818
 
 
 class Clock:
-    """A reporter that times the epochs of each worker by itself and ends the training after some seconds.
+    """Times the epochs of each worker by itself and ends the training after some seconds.
 
     The rates of workers that run at the same time add up, so that nobody's unfinished epoch is counted.
     """
@@ -52,9 +52,11 @@ class Clock:
         #: Time and number of epochs of every report, by worker.
         self.reports: dict[int, list[tuple[float, int]]] = defaultdict(list)
 
-    def advance(self, epochs: int) -> None:
+    def stage(self, title: str, total: int) -> None: ...
+
+    def advance(self, units: int = 1) -> None:
         mine = self.reports[threading.get_ident()]
-        mine.append((time.perf_counter(), epochs))
+        mine.append((time.perf_counter(), units))
         warm = all(len(worker) > WARM_UP + 1 for worker in self.reports.copy().values())
         if warm and mine[-1][0] - mine[WARM_UP][0] > self.seconds:
             raise Enough
@@ -87,7 +89,7 @@ def time_library(
     """Steady epochs of `pcnet.train`, its setting up left out. On a GPU it reports what the device has finished."""
     clock = Clock(seconds)
     with suppress(Enough):
-        train(graph, runs, threads=threads, device=device, reporter=clock)
+        train(graph, runs, threads=threads, device=device, progress=clock)
     return clock.milliseconds
 
 

@@ -13,11 +13,8 @@ from pcnet.errors import PcnetError
 
 def processor() -> str:
     """Its name, as good as the system tells."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-        return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
+    names = [line.split(":", 1)[1].strip() for line in _lines(Path("/proc/cpuinfo")) if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
 
 
 def chosen_device(name: str) -> str:
@@ -44,29 +41,53 @@ def device_note(device: str) -> str:
 
 
 def free_bytes(device: torch.device | str = "cpu") -> float:
-    """Bytes that nobody uses; infinite where the system does not tell."""
+    """Bytes that nobody uses; infinite where the system does not say."""
     if torch.device(device).type == "cuda":
         idle = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
         return float(torch.cuda.mem_get_info(device)[0] + idle)
-    return min(_machine_limit(), _group_limit())
+    return free_memory(Path("/"))
 
 
-def _machine_limit() -> float:
+def free_memory(system: Path) -> float:
+    """Bytes that a process may still take by the files of Linux under `system`: the machine's, or less in a container.
+
+    A control group limits its members and those of every group inside it, so the folders above count, too.
+    """
+    limits = [_available(system / "proc/meminfo")]
+    groups = system / "sys/fs/cgroup"
+    for line in _lines(system / "proc/self/cgroup"):
+        # "0::/path" in version 2; "5:cpu,memory:/path" in version 1, where each resource has a tree of its own.
+        _, resources, path = line.split(":", 2)
+        if resources and "memory" not in resources.split(","):
+            continue
+        top, names = (groups / "memory", _VERSION_1) if resources else (groups, _VERSION_2)
+        # Inside a container the path may be that of the host, of which only the container's own part is mounted.
+        folder = top / path.lstrip("/")
+        limits += [_left_in(each, *names) for each in (folder, *folder.parents) if each.is_relative_to(top)]
+    return min(limits)
+
+
+#: Of a control group: its limit, what it has taken, and which part of that is files that are only cached.
+_VERSION_1 = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+_VERSION_2 = ("memory.max", "memory.current", "inactive_file")
+
+
+def _left_in(group: Path, limit: str, taken: str, cached: str) -> float:
     try:
-        lines = Path("/proc/meminfo").read_text(encoding="utf-8").splitlines()
-        return 1024.0 * int(next(line for line in lines if line.startswith("MemAvailable")).split()[1])
-    except (OSError, StopIteration):
-        return math.inf
-
-
-def _group_limit() -> float:
-    """What a container may still take; files that are only cached do not count as taken."""
-    group = Path("/sys/fs/cgroup")
-    try:
-        limit, used = ((group / name).read_text(encoding="utf-8") for name in ("memory.max", "memory.current"))
-        stat = (group / "memory.stat").read_text(encoding="utf-8")
-        cached = dict(line.split() for line in stat.splitlines())["inactive_file"]
-        # float() reads the word "max" as no number: then there is no limit.
-        return float(limit) - float(used) + float(cached)
+        of_files = dict(line.split() for line in _lines(group / "memory.stat"))[cached]
+        # The word "max" is no number: then there is no limit.
+        return float((group / limit).read_text()) - float((group / taken).read_text()) + float(of_files)
     except (OSError, ValueError, KeyError):
         return math.inf
+
+
+def _available(meminfo: Path) -> float:
+    found = [line.split()[1] for line in _lines(meminfo) if line.startswith("MemAvailable")]
+    return 1024.0 * int(found[0]) if found else math.inf
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return []

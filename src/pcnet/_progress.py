@@ -24,10 +24,17 @@ class Silent:
 
 
 class OneStage(Silent):
-    """A part of larger work: its units count in the larger stage, its own stages are not shown."""
+    """A part of larger work: its units count in the larger stage, its own stages are not shown.
 
-    def __init__(self, whole: Progress) -> None:
-        self._whole = whole
+    Where it has stages with units of another kind, `counted` names the one whose units count.
+    """
+
+    def __init__(self, whole: Progress, counted: str | None = None) -> None:
+        self._whole, self._counted, self._present = whole, counted, counted
+
+    def stage(self, title: str, total: int) -> None:
+        self._present = title
 
     def advance(self, units: int = 1) -> None:
-        self._whole.advance(units)
+        if self._counted in (None, self._present):
+            self._whole.advance(units)

@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import NotFittedError
 
 from pcnet._machine import chosen_device
+from pcnet._progress import Progress
 from pcnet.compare import Metric, metric_named
 from pcnet.data import as_graph
 from pcnet.errors import PcnetError
@@ -22,7 +23,7 @@ from pcnet.experiment import MEMBERS, VAL_SHARE, Ensemble, FilterResponse, resol
 from pcnet.graph import Graph, Schema, require_labels
 from pcnet.inspect import suggested_methods
 from pcnet.nn import ModelSettings, method_named
-from pcnet.training import Outcome, Reporter, Run, Targets, train
+from pcnet.training import Outcome, Run, Targets, train
 
 __all__ = ["NodeClassifier", "NodeIndexClassifier"]
 
@@ -82,7 +83,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
         train_mask: ArrayLike | None = None,
         val_mask: ArrayLike | None = None,
         *,
-        reporter: Reporter | None = None,
+        progress: Progress | None = None,
     ) -> NodeClassifier:
         """Train on the nodes of `train_mask` (a mask or ids; all labelled ones by default), validate on `val_mask`.
 
@@ -109,7 +110,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
             runs[name] = [Run(experiment.model, training, own, self.seed + run) for run, own in enumerate(targets)]
         flat = [run for own in runs.values() for run in own]
         device = chosen_device(self.device)
-        outcomes = iter(train(graph, flat, threads=self.threads, device=device, reporter=reporter))
+        outcomes = iter(train(graph, flat, threads=self.threads, device=device, progress=progress))
         found = {name: [next(outcomes) for _ in own] for name, own in runs.items()}
         #: Of each method that was tried, the mean over its models of the metric on validation; higher is better.
         metric = metric_named(self.metric_)

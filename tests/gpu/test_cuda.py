@@ -15,8 +15,8 @@ from pcnet.graph import CSR, Operator
 from pcnet.nn import DeviceDraws, PCNet, PCNetSettings
 from pcnet.polynomial import Chebyshev, Powers
 from pcnet.propagate import apply_polynomial, product
-from pcnet.training import Run, Targets, TrainingSettings, train
-from pcnet.training._settings import Selection
+from pcnet.training import LOSSES, Run, Targets, TrainingSettings, train
+from pcnet.training._run import Selection
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 CUDA = torch.device("cuda")
@@ -196,6 +196,27 @@ def test_training_without_dropout_follows_the_cpu() -> None:
 
 
 @pytest.mark.filterwarnings("error::pcnet.PcnetWarning")
+def test_every_loss_is_captured_and_follows_the_cpu() -> None:
+    """All in one block, those with a kernel and those without, by every stopping rule."""
+    graph = csbm(n=400, phi=0.5, classes=3, seed=1)
+    model = PCNetSettings(K=3, N=3, t=0.3, drop_in=0.0, drop_hidden=0.0)
+    base = TrainingSettings(lr={"all": 0.02}, epochs=60, patience=10)
+    training = [
+        dataclasses.replace(base, loss=loss, stopping=stopping, class_weight=weight)
+        for loss in LOSSES
+        for stopping, weight in (("patience", "none"), ("window", "balanced"))
+    ]
+    batch = [
+        dataclasses.replace(run, training=own)
+        for run, own in zip(runs(graph, len(training), model, base), training, strict=True)
+    ]
+    for one, other in zip(train(graph, batch), train(graph, batch, device="cuda"), strict=True):
+        length = min(one.epochs, other.epochs)
+        assert abs(one.epochs - other.epochs) <= 2
+        np.testing.assert_allclose(other.val_loss[:length], one.val_loss[:length], rtol=2e-3)
+
+
+@pytest.mark.filterwarnings("error::pcnet.PcnetWarning")
 def test_every_metric_chooses_epochs_on_the_device() -> None:
     """Captured like any epoch, and the values are those of the logits that are kept."""
     graph = csbm(n=400, phi=0.5, classes=3, seed=1)
@@ -239,13 +260,15 @@ def test_interrupted_and_resumed_on_the_device(tmp_path) -> None:
     class Stop:
         seen = 0
 
-        def advance(self, epochs: int) -> None:
-            self.seen += epochs
+        def stage(self, title: str, total: int) -> None: ...
+
+        def advance(self, units: int = 1) -> None:
+            self.seen += units
             if self.seen >= 200:
                 raise RuntimeError("pulled the plug")
 
     with pytest.raises(RuntimeError, match="plug"):
-        train(graph, batch, device="cuda", checkpoint=tmp_path, reporter=Stop())
+        train(graph, batch, device="cuda", checkpoint=tmp_path, progress=Stop())
     resumed = train(graph, batch, device="cuda", checkpoint=tmp_path, resume=True)
     for one, other in zip(undisturbed, resumed, strict=True):
         np.testing.assert_array_equal(one.val_loss, other.val_loss)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -196,24 +197,24 @@ def test_who_reports_is_told_how_far_the_graph_is():
     graph = csbm(60, 0.5, seed=11)
     split = make_split(graph, "random-60-20-20", 0)
 
-    class Told:
+    class Heard:
         def __init__(self) -> None:
-            self.prepared: list[tuple[int, int]] = []
-            self.epochs = 0
+            self.stages: list[tuple[str, int]] = []
+            self.done: Counter[str] = Counter()
 
-        def prepare(self, done: int, total: int) -> None:
-            assert self.epochs == 0
-            self.prepared.append((done, total))
+        def stage(self, title: str, total: int) -> None:
+            self.stages.append((title, total))
 
-        def advance(self, epochs: int) -> None:
-            self.epochs += epochs
+        def advance(self, units: int = 1) -> None:
+            assert units >= 0
+            self.done[self.stages[-1][0]] += units
 
     settings = WRGATSettings(hidden=4, rings=1)
     runs = [Run(settings, TrainingSettings(epochs=2), Targets.from_split(split), seed) for seed in range(2)]
-    first, second = Told(), Told()
-    train(graph, runs, threads=1, reporter=first)
-    assert first.prepared == sorted(first.prepared)
-    assert first.prepared[-1][0] == first.prepared[-1][1]
-    assert first.epochs == 4
-    train(graph, runs, threads=1, reporter=second)
-    assert second.prepared == []
+    first, second = Heard(), Heard()
+    train(graph, runs, threads=1, progress=first)
+    assert [title for title, _ in first.stages] == ["looking at the graph", "training"]
+    assert first.done == dict(first.stages)
+    assert first.done["training"] == 4
+    train(graph, runs, threads=1, progress=second)
+    assert second.stages == [("training", 4)]

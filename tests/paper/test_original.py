@@ -37,7 +37,7 @@ def accuracy(logits, split: Split, part: str = "test") -> float:
 
 def test_every_epoch_is_watched_and_none_is_changed(graph):
     seen: list[list[tuple[float, torch.Tensor]]] = [[] for _ in SEEDS]
-    watched = train(graph, runs_of(graph), threads=2, watch=lambda run, *what: seen[run].append(what))
+    watched = train(graph, runs_of(graph), threads=2, on_epoch=lambda run, *what: seen[run].append(what))
     for epochs, outcome, alone in zip(seen, watched, train(graph, runs_of(graph), threads=1), strict=True):
         assert [score for score, _ in epochs] == outcome.val_score.tolist() == alone.val_score.tolist()
         assert torch.equal(outcome.logits, alone.logits)
@@ -46,7 +46,7 @@ def test_every_epoch_is_watched_and_none_is_changed(graph):
 
 def test_watching_is_for_the_cpu(graph):
     with pytest.raises(PcnetError, match="on the CPU only"):
-        train(graph, runs_of(graph), device="cuda", watch=print)
+        train(graph, runs_of(graph), device="cuda", on_epoch=print)
 
 
 @given(

@@ -17,7 +17,7 @@ from pcnet.propagate._parts import cut, sweep_in_parts
 from pcnet.propagate._pieces import planned_sweep, sweep_by
 from pcnet.propagate._plan import Plan
 from pcnet.propagate._polynomial import _recurrence
-from pcnet.propagate._sweep import BAG, column_sums, sweep
+from pcnet.propagate._product import BAG, column_sums, sweep
 
 JACOBI = Jacobi(1.0, 0.0)
 PLANS = [

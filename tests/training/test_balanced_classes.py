@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import sklearn.metrics
 import torch
@@ -12,14 +13,16 @@ from hypothesis import strategies as st
 from torch.nn.functional import cross_entropy
 
 from pcnet import Graph, PcnetError, PCNetSettings, Run, Split, Targets, TrainingSettings, csbm, train
-from pcnet.training._labels import StackedLabels, node_shares
+from pcnet.training._labels import Scored, StackedLabels
+from pcnet.training._losses import CrossEntropy, balanced_shares
 
 
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=40), st.booleans(), st.integers(0, 99))
 def test_losses_and_accuracies_are_those_of_torch_and_sklearn(labels, balanced, seed):
     y = torch.tensor(labels)
     logits = torch.randn(1, len(y), 4, generator=torch.Generator().manual_seed(seed))
-    stacked = StackedLabels([torch.arange(len(y))], [y], [balanced])
+    shares = balanced_shares(y.numpy()) if balanced else np.ones(len(y))
+    stacked = StackedLabels([Scored(0, torch.arange(len(y)), y, shares)], 1)
     count = torch.bincount(y, minlength=4).clamp(min=1)
     weight = 1 / count if balanced else torch.ones(4)
     # Torch divides by the sum of the weights, which is the number of classes there are.
@@ -35,9 +38,9 @@ def test_losses_and_accuracies_are_those_of_torch_and_sklearn(labels, balanced, 
         assert accuracy[0] == pytest.approx(truth)
 
 
-def test_plain_shares_are_ones_to_the_bit():
-    assert node_shares(torch.tensor([0, 0, 2]), False).tolist() == [1.0, 1.0, 1.0]
-    assert node_shares(torch.tensor([0, 0, 2]), True).tolist() == [0.75, 0.75, 1.5]
+def test_shares_by_hand():
+    assert CrossEntropy().shares(np.array([0, 0, 2])).tolist() == [1.0, 1.0, 1.0]
+    assert balanced_shares(np.array([0, 0, 2])).tolist() == [0.75, 0.75, 1.5]
 
 
 def rare(seed: int = 0) -> tuple[Graph, Split]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import weakref
 from dataclasses import replace
@@ -10,9 +11,9 @@ import pytest
 import torch
 
 from pcnet import PCNetSettings, TrainingSettings, train
-from pcnet.training import _division, largest_block
+from pcnet.training import _division, largest_block, train_each
+from pcnet.training._block import initial_weights, side_by_side, with_weights
 from pcnet.training._division import divide
-from pcnet.training._fresh import initial_weights, side_by_side, with_weights
 
 pytestmark = pytest.mark.filterwarnings("ignore::pcnet.PcnetWarning")
 CPU = torch.device("cpu")
@@ -70,12 +71,12 @@ def test_blocks_are_full_bounded_and_of_one_kind(dense, mixed, monkeypatch, size
 
 def test_blocks_fit_into_memory(dense, varied, monkeypatch):
     run = varied[0]
-    monkeypatch.setattr(_division, "_free_memory", lambda device: 0)
+    monkeypatch.setattr(_division, "free_bytes", lambda device: 0.0)
     assert largest_block(dense, run) == 1
-    monkeypatch.setattr(_division, "_free_memory", lambda device: None)
+    monkeypatch.setattr(_division, "free_bytes", lambda device: math.inf)
     assert largest_block(dense, run) == _division.HOST_RUNS
     assert largest_block(dense, run, device="cuda") == _division.DEVICE_RUNS
-    monkeypatch.setattr(_division, "_free_memory", lambda device: 10**8)
+    monkeypatch.setattr(_division, "free_bytes", lambda device: 1e8)
     sizes = [
         largest_block(dense, replace(run, model=replace(run.model, hidden=hidden)), device="cuda")
         for hidden in (8, 64, 640)
@@ -89,7 +90,7 @@ def test_blocks_fit_into_memory(dense, varied, monkeypatch):
 
 def test_what_is_collected_is_what_train_returns(dense, mixed, same, monkeypatch):
     monkeypatch.setattr(_division, "HOST_RUNS", 4)
-    collected = train(dense, mixed, threads=2, collect=lambda index, outcome: (index, outcome.whole()))
+    collected = train_each(dense, mixed, collect=lambda index, outcome: (index, outcome.whole()), threads=2)
     assert [index for index, _ in collected] == list(range(len(mixed)))
     assert all(map(same, [outcome for _, outcome in collected], train(dense, mixed, threads=1)))
 
@@ -107,7 +108,7 @@ def test_collecting_is_done_one_at_a_time_and_block_by_block(dense, mixed, monke
         inside.release()
         return outcome.best_epoch
 
-    epochs = train(dense, mixed, threads=1, collect=collect)
+    epochs = train_each(dense, mixed, collect=collect, threads=1)
     assert epochs == [outcome.best_epoch for outcome in train(dense, mixed)]
     assert len(alive) == len(mixed)
     # The one at hand; none of those before.
@@ -119,9 +120,9 @@ def test_a_model_is_made_when_it_is_asked_for(dense, varied, monkeypatch):
     monkeypatch.setattr(
         "pcnet.training._block._single", lambda run, *_: made.append(run) or PCNetSettings().build(1, 1)
     )
-    train(dense, varied, collect=lambda index, outcome: outcome.epochs)
+    train_each(dense, varied, collect=lambda index, outcome: outcome.epochs)
     assert made == []
-    models = train(dense, varied, threads=1, collect=lambda index, outcome: outcome.model if index == 2 else None)
+    models = train_each(dense, varied, collect=lambda index, outcome: outcome.model if index == 2 else None, threads=1)
     assert made == [varied[2]]
     assert [model is None for model in models] == [index != 2 for index in range(len(varied))]
 
@@ -135,6 +136,6 @@ def test_a_complaint_ends_the_training(dense, mixed, monkeypatch):
         raise KeyError("enough")
 
     with pytest.raises(KeyError, match="enough"):
-        train(dense, mixed, threads=1, collect=collect)
+        train_each(dense, mixed, collect=collect, threads=1)
     # What was still waiting is not trained first.
     assert len(seen) <= 2

@@ -22,15 +22,17 @@ class Interruption(BaseException):
 
 
 class Fuse:
-    """A reporter that interrupts after so many reports."""
+    """Interrupts after a number of reports."""
 
     def __init__(self, reports: int) -> None:
         self.left, self.lock, self.total = reports, threading.Lock(), 0
 
-    def advance(self, epochs: int) -> None:
+    def stage(self, title: str, total: int) -> None: ...
+
+    def advance(self, units: int = 1) -> None:
         with self.lock:
             self.left -= 1
-            self.total += epochs
+            self.total += units
             if self.left < 0:
                 raise Interruption
 
@@ -46,7 +48,7 @@ def eager(monkeypatch):
 def test_interrupted_and_resumed(graph, varied, same, eager, tmp_path, threads, steps):
     for place, reports in enumerate(steps):
         with pytest.raises(Interruption):
-            train(graph, varied, threads=threads, checkpoint=tmp_path, resume=place > 0, reporter=Fuse(reports))
+            train(graph, varied, threads=threads, checkpoint=tmp_path, resume=place > 0, progress=Fuse(reports))
     # With another number of threads: the division into blocks is that of the interrupted training.
     resumed = train(graph, varied, threads=3 - threads, checkpoint=tmp_path, resume=True)
     assert all(map(same, resumed, train(graph, varied, threads=1)))
@@ -55,35 +57,35 @@ def test_interrupted_and_resumed(graph, varied, same, eager, tmp_path, threads, 
 def test_resuming_goes_on_and_does_not_start_over(dense, varied, eager, tmp_path):
     runs = [replace(run, training=replace(run.training, stopping="none", epochs=30)) for run in varied]
     with pytest.raises(Interruption):
-        train(dense, runs, threads=1, checkpoint=tmp_path, reporter=Fuse(21))
-    reporter = Fuse(1000)
-    train(dense, runs, threads=1, checkpoint=tmp_path, reporter=reporter, resume=True)
-    assert reporter.total == 30 * len(runs)
+        train(dense, runs, threads=1, checkpoint=tmp_path, progress=Fuse(21))
+    fuse = Fuse(1000)
+    train(dense, runs, threads=1, checkpoint=tmp_path, progress=fuse, resume=True)
+    assert fuse.total == 30 * len(runs)
     # One report of what was done before, then one for each epoch that remains.
-    assert 1000 - reporter.left <= 1 + 10
+    assert 1000 - fuse.left <= 1 + 10
 
 
 def test_rare_checkpoints_are_right_too(dense, varied, same, tmp_path, monkeypatch):
     monkeypatch.setattr("pcnet.training._train.CHECKPOINT_INTERVAL", 0.02)
     with pytest.raises(Interruption):
-        train(dense, varied, threads=1, checkpoint=tmp_path, reporter=Fuse(15))
+        train(dense, varied, threads=1, checkpoint=tmp_path, progress=Fuse(15))
     resumed = train(dense, varied, checkpoint=tmp_path, resume=True)
     assert all(map(same, resumed, train(dense, varied)))
 
 
 def test_a_finished_training_is_read_back(dense, varied, same, tmp_path):
     first = train(dense, varied, checkpoint=tmp_path)
-    reporter = Fuse(100)
-    again = train(dense, varied, checkpoint=tmp_path, resume=True, reporter=reporter)
+    fuse = Fuse(100)
+    again = train(dense, varied, checkpoint=tmp_path, resume=True, progress=fuse)
     assert all(map(same, first, again))
     # All there is to do is settled at once.
-    assert 100 - reporter.left <= len(varied)
-    assert reporter.total == sum(run.training.epochs for run in varied)
+    assert 100 - fuse.left <= len(varied)
+    assert fuse.total == sum(run.training.epochs for run in varied)
 
 
 def test_without_resume_it_starts_anew(dense, varied, same, eager, tmp_path):
     with pytest.raises(Interruption):
-        train(dense, varied, threads=2, checkpoint=tmp_path, reporter=Fuse(10))
+        train(dense, varied, threads=2, checkpoint=tmp_path, progress=Fuse(10))
     (tmp_path / "block-1.safetensors").write_bytes(b"from another training")
     outcomes = train(dense, varied, threads=2, checkpoint=tmp_path)
     assert all(map(same, outcomes, train(dense, varied)))
@@ -92,7 +94,7 @@ def test_without_resume_it_starts_anew(dense, varied, same, eager, tmp_path):
 @pytest.fixture
 def interrupted(dense, varied, eager, tmp_path):
     with pytest.raises(Interruption):
-        train(dense, varied, threads=1, checkpoint=tmp_path, reporter=Fuse(9))
+        train(dense, varied, threads=1, checkpoint=tmp_path, progress=Fuse(9))
     assert {path.name for path in tmp_path.iterdir()} == {"plan.json", "block-0.safetensors"}
     return tmp_path
 

@@ -14,7 +14,8 @@ from torch.nn.functional import cross_entropy
 
 from pcnet import PcnetError, PCNetSettings, Run, Targets, TrainingSettings, csbm, make_split, train
 from pcnet.nn import Draws
-from pcnet.training._settings import Selection
+from pcnet.training import LOSSES
+from pcnet.training._run import Selection
 
 pytestmark = pytest.mark.filterwarnings("ignore::pcnet.PcnetWarning")
 
@@ -144,6 +145,7 @@ TRAINING = st.builds(
     patience=st.integers(1, 4),
     select=st.sampled_from(get_args(Selection)),
     class_weight=st.sampled_from(["none", "balanced"]),
+    loss=st.sampled_from(list(LOSSES)),
 )
 
 
@@ -260,6 +262,13 @@ def test_a_seed_is_a_whole_number(seed, varied):
         ({"select": "val_los"}, "Did you mean 'val_loss'?"),
         ({"lr": {"all": -0.1}}, "lr.all = -0.1 must be a finite number of at least 0"),
         ({"wd": {"theta": float("inf")}}, "wd.theta = inf"),
+        ({"loss": "foca"}, "Did you mean 'focal'?"),
+        (
+            {"loss": "focal", "loss_parameter": -1.0},
+            "γ of the focal loss must be a finite number of at least 0",
+        ),
+        ({"loss": "label_smoothed", "loss_parameter": 1.5}, "from 0 to 1, not 1.5"),
+        ({"loss_parameter": 1.0}, "The loss cross_entropy has no parameter; leave out loss_parameter"),
     ],
 )
 def test_settings_check_themselves(arguments, words):

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pcnet import TrainingSettings, train
-from pcnet.training._host_block import HostBlock
-from pcnet.training._stopping import Progress
+from pcnet.training._block import HostBlock
+from pcnet.training._stopping import History
 
 pytestmark = pytest.mark.filterwarnings("ignore::pcnet.PcnetWarning")
 
@@ -47,7 +47,7 @@ def patience_loop(history: list[tuple[float, float]], w: int, select: str) -> tu
 
 
 def follow(history: list[tuple[float, float]], settings: TrainingSettings) -> tuple[int, int]:
-    progress = Progress([settings])
+    progress = History([settings])
     for epoch, (loss, accuracy) in enumerate(history):
         _, stopped = progress.record([0], epoch, np.array([loss]), np.array([accuracy]))
         if stopped:
@@ -112,7 +112,7 @@ def test_runs_are_judged_one_by_one(histories, w):
         TrainingSettings(epochs=len(history), patience=w, stopping=("window", "patience")[place % 2])
         for place, history in enumerate(histories)
     ]
-    progress, going, epoch = Progress(settings), list(range(len(histories))), 0
+    progress, going, epoch = History(settings), list(range(len(histories))), 0
     while going:
         loss, accuracy = (np.array([histories[run][epoch][what] for run in going]) for what in (0, 1))
         improved, stopped = progress.record(going, epoch, loss, accuracy)
@@ -131,16 +131,16 @@ def test_finished_runs_freeze_and_leave(dense, varied):
     block = HostBlock(dense.x, runs[0].model.operator(dense), runs, 3)
     left: dict[int, tuple[list[torch.Tensor], np.ndarray]] = {}
     sizes = []
-    while block.going:
-        before = block.going
+    while block.active:
+        before = block.active
         block.advance()
-        for run in {*before} - {*block.going}:
-            left[run] = [best[run].clone() for best in block.best], block.progress.loss[run].copy()
-        sizes.append(len(block.going))
-        assert all(parameter.shape[0] == len(block.going) for parameter in block.model.parameters() if block.going)
+        for run in {*before} - {*block.active}:
+            left[run] = [best[run].clone() for best in block.best], block.history.loss[run].copy()
+        sizes.append(len(block.active))
+        assert all(parameter.shape[0] == len(block.active) for parameter in block.model.parameters() if block.active)
         for run, (weights, losses) in left.items():
             assert all(torch.equal(weight, best[run]) for weight, best in zip(weights, block.best, strict=True))
-            assert np.array_equal(losses, block.progress.loss[run], equal_nan=True)
+            assert np.array_equal(losses, block.history.loss[run], equal_nan=True)
     assert block.next_epoch == 20
     assert sizes == [7] * 2 + [5] * 2 + [4] * 3 + [3] * 4 + [2] * 8 + [0]
     assert [outcome.epochs for outcome in block.outcomes()] == [3, 20, 8, 3, 12, 20, 5]

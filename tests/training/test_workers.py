@@ -10,8 +10,8 @@ import torch
 from pcnet import PcnetError, Run, train
 from pcnet.graph import Graph
 from pcnet.nn import METHODS
-from pcnet.training import _workers, available_threads
-from pcnet.training._workers import choose_workers
+from pcnet.training import _division, available_threads
+from pcnet.training._division import choose_workers
 
 pytestmark = pytest.mark.filterwarnings("ignore::pcnet.PcnetWarning")
 
@@ -19,12 +19,12 @@ pytestmark = pytest.mark.filterwarnings("ignore::pcnet.PcnetWarning")
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch):
     monkeypatch.delenv("PCNET_THREADS", raising=False)
-    monkeypatch.setattr(_workers, "_chosen", {})
+    monkeypatch.setattr(_division, "_chosen", {})
 
 
 @pytest.fixture
 def eight(monkeypatch):
-    monkeypatch.setattr(_workers, "available_threads", lambda: 8)
+    monkeypatch.setattr(_division, "available_threads", lambda: 8)
 
 
 def choose(graph: Graph, runs: list[Run]) -> int:
@@ -36,12 +36,12 @@ def take(monkeypatch, ratio: float) -> list[int]:
     """Epochs of the graph take `ratio` times as long as Python alone; returns how many nodes were asked for."""
     asked = []
 
-    def seconds(block: _workers.HostBlock) -> float:
+    def seconds(block: _division.HostBlock) -> float:
         nodes = block.x.shape[0]
         asked.append(nodes)
         return 1.0 if nodes == 2 else ratio
 
-    monkeypatch.setattr(_workers, "_epoch_seconds", seconds)
+    monkeypatch.setattr(_division, "_epoch_seconds", seconds)
     return asked
 
 
@@ -69,7 +69,7 @@ def test_measured_once_for_graphs_of_a_size(eight, dense, sparse, varied, monkey
 def test_nothing_is_measured_for_one_run_or_one_core(dense, varied, monkeypatch):
     asked = take(monkeypatch, 3.0)
     assert choose(dense, varied[:1]) == 1
-    monkeypatch.setattr(_workers, "available_threads", lambda: 1)
+    monkeypatch.setattr(_division, "available_threads", lambda: 1)
     assert choose(dense, varied) == 1
     assert asked == []
 

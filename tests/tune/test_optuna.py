@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from stored_search import known, scores, values
 
-from pcnet import PcnetError, train
-from pcnet.training import _division
+from pcnet import PcnetError
+from pcnet.training import _division, train_each
 from pcnet.tune import DEFAULTS, Search, Space, tune
 from pcnet.tune._optuna import _distribution
 
@@ -66,9 +66,9 @@ def test_an_interrupted_search_asks_for_what_it_would_have_asked_for(graph, aske
         calls += 1
         if calls % 2 == 0:
             raise KeyboardInterrupt
-        return train(graph, runs, **options)
+        return train_each(graph, runs, **options)
 
-    monkeypatch.setattr("pcnet.tune._worker.train", interrupted)
+    monkeypatch.setattr("pcnet.tune._worker.train_each", interrupted)
     while True:
         try:
             tuned = tune(graph, asked, tmp_path / "broken", threads=1)

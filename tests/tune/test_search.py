@@ -16,7 +16,7 @@ from stored_search import scores as kept_scores
 from pcnet import PcnetError, PCNetSettings, Run, Targets, TrainingSettings, make_split, train
 from pcnet.compare import METRICS, scores
 from pcnet.experiment import Experiment, resolve, run_experiment
-from pcnet.training import _division
+from pcnet.training import _division, train_each
 from pcnet.tune import Score, Search, Space, tune
 from pcnet.tune import _tune as module
 
@@ -121,7 +121,7 @@ def test_a_finished_search_is_read_back(search, tmp_path, monkeypatch):
     before = {path.name: path.read_bytes() for path in (tmp_path / "store").iterdir() if path.is_file()}
     for name in ("run_experiment", "choose"):
         monkeypatch.setattr(module, name, forbidden)
-    monkeypatch.setattr("pcnet.tune._worker.train", forbidden)
+    monkeypatch.setattr("pcnet.tune._worker.train_each", forbidden)
     again = search(leak=True)
     assert again.best == first.best
     assert again.results == first.results
@@ -330,9 +330,9 @@ def test_trials_that_can_share_a_block_are_trained_together(graph, asked, tmp_pa
 
     def watch(graph, runs, **options):
         chunks.append(list(runs))
-        return train(graph, runs, **options)
+        return train_each(graph, runs, **options)
 
-    monkeypatch.setattr("pcnet.tune._worker.train", watch)
+    monkeypatch.setattr("pcnet.tune._worker.train_each", watch)
     tune(graph, dataclasses.replace(asked, trials=20), tmp_path / "s", threads=1)
     assert sum(map(len, chunks)) == 63
     assert max(map(len, chunks)) <= 12
@@ -351,9 +351,9 @@ def test_interrupted_and_continued(search, tmp_path, monkeypatch):
         calls += 1
         if calls % 2 == 0:
             raise KeyboardInterrupt
-        return train(graph, runs, **options)
+        return train_each(graph, runs, **options)
 
-    monkeypatch.setattr("pcnet.tune._worker.train", interrupted)
+    monkeypatch.setattr("pcnet.tune._worker.train_each", interrupted)
     attempts = 0
     while True:
         attempts += 1

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from pcnet import train
 from pcnet.experiment import splits_of
-from pcnet.training import Run, Targets, _division
+from pcnet.training import Run, Targets, _division, train_each
 from pcnet.tune import tune
 
 pytestmark = [
@@ -41,7 +40,7 @@ def test_blocks_are_given_back(graph, asked, monkeypatch):
     runs = [Run(*asked.space.sample(0, trial, asked.base), targets[trial % 3], trial % 3) for trial in range(96)]
 
     def epochs():
-        return train(graph, runs, device="cuda", collect=lambda index, outcome: outcome.epochs)
+        return train_each(graph, runs, device="cuda", collect=lambda index, outcome: outcome.epochs)
 
     assert len(epochs()) == 96
     gc.collect()

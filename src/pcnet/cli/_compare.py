@@ -154,7 +154,7 @@ def _train_all(
                 if method in trained:
                     continue
                 progress.begin(method)
-                outcome = folder.train(graph, method, device=device, threads=threads, reporter=progress)
+                outcome = folder.train(graph, method, device=device, threads=threads, progress=progress)
                 if isinstance(outcome, Trained):
                     trained[method] = outcome
                 else:

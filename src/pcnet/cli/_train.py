@@ -103,15 +103,13 @@ def train(
         console.print(f"Scored by {words}; --metric accuracy changes that.", highlight=False, markup=False)
     try:
         with ProgressBar() as bar:
-            # The models that are kept to predict are trained too.
-            bar.stage("training", experiment.training.epochs * (len(experiment.seeds) + members))
             result = run_experiment(
                 graph,
                 experiment,
                 members=members,
                 threads=threads,
                 device=device,
-                reporter=bar,
+                progress=bar,
                 checkpoint=folder.checkpoint,
                 resume=resume,
             )

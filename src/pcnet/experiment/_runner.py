@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from pcnet._progress import Progress
 from pcnet.compare import Metric, Summary, scores, summarise
 from pcnet.data import Split, draw_validation, is_fixed, make_split
 from pcnet.errors import PcnetError
@@ -18,7 +19,7 @@ from pcnet.experiment._estimate import Estimate, Pooled, estimates, gain_of_memb
 from pcnet.experiment._experiment import Experiment
 from pcnet.experiment._tested_epoch import CandidateEpochs, EpochRule
 from pcnet.graph import Graph, require_labels
-from pcnet.training import Outcome, Reporter, Run, Targets, clear_checkpoint, train
+from pcnet.training import Outcome, Run, Targets, clear_checkpoint, train
 
 #: Members of a predictor: each keeps another fifth of the labels to stop by, so that every label trains four of them
 #: and stops one.
@@ -88,7 +89,7 @@ def run_experiment(
     members: int = 0,
     threads: int | None = None,
     device: torch.device | str = "cpu",
-    reporter: Reporter | None = None,
+    progress: Progress | None = None,
     checkpoint: str | Path | None = None,
     resume: bool = False,
     tested: EpochRule | None = None,
@@ -101,7 +102,7 @@ def run_experiment(
         members: models to train besides, on every label that there is, to predict the nodes without one.
         threads: runs computed at the same time; all cores by default.
         device: as of torch.
-        reporter: is told of epochs.
+        progress: is told of the training's stages.
         checkpoint: a folder to keep half-trained runs in; with `resume` they go on from there.
         tested: the epoch to score; by default the one that validation chose.
 
@@ -130,10 +131,10 @@ def run_experiment(
         [*runs, *final],
         threads=threads,
         device=device,
-        reporter=reporter,
+        progress=progress,
         checkpoint=checkpoint,
         resume=resume,
-        watch=None if candidates is None else candidates.watch,
+        on_epoch=None if candidates is None else candidates.watch,
     )
     seconds = time.perf_counter() - start
     outcomes = trained[: len(runs)]

@@ -137,7 +137,7 @@ class _Race:
                     runs,
                     threads=self._threads,
                     device=self._device,
-                    reporter=OneStage(self._progress),
+                    progress=OneStage(self._progress, "training"),
                 )
         except PcnetError as error:
             return str(error)

@@ -68,7 +68,8 @@ class TableSweep:
             # What is odd about data and settings is noted in the record.
             warnings.simplefilter("ignore", PcnetWarning)
             graph = _dataset(cell.dataset, self.data)
-            how: dict[str, Any] = {"threads": self.threads, "device": self.device, "reporter": progress}
+            part = None if progress is None else OneStage(progress, "training")
+            how: dict[str, Any] = {"threads": self.threads, "device": self.device, "progress": part}
             result = run_experiment(
                 graph, experiment, **how, tested=None if cell.original is None else cell.original.epoch
             )
@@ -111,7 +112,7 @@ class TableSweep:
         ordered = sorted(cells, key=lambda cell: (-dataset_named(cell.dataset).facts.nodes, cell.dataset))
         if processes <= 1 or len(cells) <= 1:
             for cell in ordered:
-                yield cell, self.attempt(cell, OneStage(progress))
+                yield cell, self.attempt(cell, progress)
             return
         context = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(min(processes, len(cells)), mp_context=context) as pool:

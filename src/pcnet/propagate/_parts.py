@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import mmap
 from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
@@ -10,12 +12,14 @@ import torch
 from torch import Tensor
 
 from pcnet.graph import CSR
-from pcnet.propagate._pages import empty_like
-from pcnet.propagate._sweep import BAG, Step, bag_sums, column_sums, following_term
+from pcnet.propagate._product import BAG, Step, bag_sums, column_sums, following_term
 from pcnet.propagate._threads import team
 
 #: Bytes of a part, and how many of them each thread takes at least, so that the last one keeps nobody waiting for long.
 PART, SHARES = 2**19, 4
+
+#: Bytes from which on the C library asks the system for a block and hands it back after use.
+LARGE = 2**25
 
 
 class Part(NamedTuple):
@@ -26,7 +30,7 @@ class Part(NamedTuple):
 
 
 def cut(matrix: CSR, width: int, threads: int = 1) -> list[Part]:
-    """The rows in parts: whole bags of them, with so many columns, that stay in the cache."""
+    """The rows in parts: whole bags of them that stay in the cache, `width` columns wide."""
     rows = matrix.shape[0]
     count = min(PART // (width * matrix.values.element_size()), -(-rows // (SHARES * threads)))
     bounds = [*range(0, rows, max(1, count // BAG) * BAG), rows]
@@ -46,7 +50,7 @@ def sweep_in_parts(
     recurrence: Sequence[Step],
     against: Tensor | None = None,
 ) -> tuple[Tensor, Tensor | None]:
-    """`sweep`, to the bit, by threads that take parts in turns. Two blocks are alive beside x and the sum."""
+    """`sweep`, to the bit, by threads that take parts in turns. Two blocks are alive besides x and the sum."""
     state = _State(x, against)
     terms = list(enumerate(zip([None, *recurrence], coefficients.unbind(), strict=True)))
     dots: list[Tensor] = []
@@ -92,3 +96,19 @@ class _State:
                 self.sums[n % 2, rows.start // BAG :][: len(sums)] = sums
         if self.following is not self.current:
             self.following[rows] = term
+
+
+def empty_like(x: Tensor) -> Tensor:
+    """`torch.empty_like`. A large block is new to the process: touching it page by page costs a tenth of a sweep.
+
+    Pages of megabytes instead of kilobytes are a request that the system need not follow, and one that changes
+    nothing but time.
+    """
+    block = torch.empty_like(x)
+    # The name exists on Linux alone.
+    advice = getattr(mmap, "MADV_HUGEPAGE", None)
+    if advice is not None and block.device.type == "cpu" and block.nbytes >= LARGE:
+        start = -(-block.data_ptr() // mmap.PAGESIZE) * mmap.PAGESIZE
+        size = (block.data_ptr() + block.nbytes - start) // mmap.PAGESIZE * mmap.PAGESIZE
+        ctypes.CDLL(None).madvise(ctypes.c_void_p(start), ctypes.c_size_t(size), ctypes.c_int(advice))
+    return block

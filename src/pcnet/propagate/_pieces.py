@@ -11,16 +11,15 @@ import torch
 from torch import Tensor
 
 from pcnet.graph import CSR
-from pcnet.propagate._pages import empty_like
-from pcnet.propagate._parts import SHARES, cut, sweep_in_parts
+from pcnet.propagate._parts import SHARES, cut, empty_like, sweep_in_parts
 from pcnet.propagate._plan import SHARED, Plan, Plans
-from pcnet.propagate._sweep import Step, sweep
+from pcnet.propagate._product import Step, sweep
 from pcnet.propagate._threads import Each, one_by_one, one_core, team
 
 #: Bytes of x up to which a sweep is one piece, unless its products are worth sharing.
 SMALL = 2**22
-#: Plans are timed so many times. Whole columns take several steps, so that what is done once counts for little; of
-#: parts of the rows, as many take one step as gather so many bytes.
+#: Rounds in which plans are timed. Whole columns take several steps, so that what is done once counts for little; of
+#: parts of the rows, those that gather `SAMPLE` bytes take one step.
 ROUNDS, STEPS, SAMPLE = 2, 2, 2**26
 
 PLANS = Plans()

@@ -11,7 +11,7 @@ from pcnet.propagate._threads import available_threads, threads_setting
 
 #: Bytes of the columns that are swept in one piece: a few such blocks stay in the caches of a core.
 TILE = 3 * 2**19
-#: Columns that fill a line of the cache. Two lines a row are better than one while they are no more than so many bytes.
+#: Columns that fill a line of the cache. Two lines a row are better than one up to this many bytes.
 LINE, TWO_LINES = 16, 2**23
 #: Bytes of a piece at most: of what is larger the rows are cut.
 PIECE = 2**25
@@ -25,7 +25,7 @@ CLEARLY = 1 / 1.15
 
 @dataclass(frozen=True)
 class Plan:
-    """So many columns at a time (None: all), and so many threads. Every plan gives the same bits.
+    """`columns` at a time (None: all) by `threads` threads. Every plan gives the same bits.
 
     Threads share the columns: each sweeps some of them in one piece, and waits for nobody. Or they share the rows: they
     take parts of them in turns, and all go from one product to the next.
@@ -67,7 +67,7 @@ class Plans:
         self._lock = threading.Lock()
 
     def find(self, rows: int, entries: int, width: int, threads: int, seconds: Callable[[Plan], float]) -> Plan:
-        """The plan for a matrix and so many columns; `seconds` says how long a column takes with a plan.
+        """The plan for a matrix and `width` columns; `seconds` says how long a column takes with a plan.
 
         At most `threads` threads are used, and exactly as many where the user has set their number.
         """
@@ -101,7 +101,7 @@ def candidates(rows: int, width: int, limit: int, fixed: bool) -> list[Plan]:
 def quickest(plans: Sequence[Plan], seconds: Callable[[Plan], float]) -> Plan:
     """The quickest plan, but a later one only where it is clearly so: what is noise changes nothing.
 
-    Many threads come first. Ours sleep while they wait: beside busy neighbours they are not slower than few, and they
+    Many threads come first. Ours sleep while they wait: next to busy neighbours they are not slower than few, and they
     are quicker again when those are gone. Where they hinder each other, which depends on sizes, it is seen clearly.
     """
     best = plans[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -14,9 +15,8 @@ from torch.autograd.function import once_differentiable
 from pcnet.errors import PcnetError
 from pcnet.graph import Operator
 from pcnet.polynomial import Basis
-from pcnet.propagate._device_polynomial import DevicePolynomial
 from pcnet.propagate._pieces import planned_sweep
-from pcnet.propagate._sweep import Step
+from pcnet.propagate._product import Step
 
 
 def apply_polynomial(operator: Operator, x: Tensor, coefficients: Tensor, basis: Basis) -> Tensor:
@@ -31,6 +31,13 @@ def apply_polynomial(operator: Operator, x: Tensor, coefficients: Tensor, basis:
     | (R, n, d) | (N+1,), (R, N+1) or (R, d, N+1) | R runs: one filter for all, for each run, for each run's columns |
 
     A basis that differs from group to group has one recurrence for each run, or for each column when x is (n, d).
+    A PcnetError says which shapes or precisions do not go together.
+
+    >>> from pcnet.polynomial import Powers
+    >>> operator = Operator.from_edges(torch.tensor([[0, 1], [1, 0]]), 2, eta=0.5)
+    >>> apply_polynomial(operator, torch.tensor([[1.0], [3.0]]), torch.tensor([1.0, 0.5]), Powers(0.0))  # x + S x / 2
+    tensor([[2.],
+            [4.]])
     """
     n = operator.num_nodes
     if x.ndim not in (2, 3) or x.shape[-2] != n:
@@ -46,29 +53,38 @@ def apply_polynomial(operator: Operator, x: Tensor, coefficients: Tensor, basis:
     groups, each = (runs, width) if x.ndim == 3 else (width, 1)
     recurrence = _recurrence(basis, coefficients.shape[-1] - 1, groups, each, x.dtype, x.device)
     columns = x if x.ndim == 2 else x.permute(1, 0, 2).reshape(n, runs * width)
-    if x.is_cuda:
-        z = DevicePolynomial.apply(columns, grouped, operator, recurrence)
-    else:
-        z = _Polynomial.apply(columns, _spread(grouped, runs * width), operator, recurrence)
+    by_column = grouped.contiguous() if x.is_cuda else _spread(grouped, runs * width)
+    z = _Polynomial.apply(columns, by_column, operator, recurrence)
     return z if x.ndim == 2 else z.view(n, runs, width).permute(1, 0, 2)
 
 
 class _Polynomial(torch.autograd.Function):
+    """Of columns x; on a GPU a step of the recurrence is one kernel, which takes coefficients by groups of columns."""
+
     @staticmethod
     def forward(ctx: Any, x: Tensor, coefficients: Tensor, operator: Operator, recurrence: Any) -> Tensor:
         ctx.operator, ctx.recurrence = operator, recurrence
         ctx.save_for_backward(x, coefficients)
-        return planned_sweep(operator.matrix, x, coefficients, recurrence)[0]
+        return _sweep_on(x)(operator.matrix, x, coefficients, recurrence)[0]
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, Tensor | None, None, None]:
         x, coefficients = ctx.saved_tensors
         against = x if ctx.needs_input_grad[1] else None
-        grad_x, dots = planned_sweep(ctx.operator.adjoint, g.contiguous(), coefficients, ctx.recurrence, against)
+        grad_x, dots = _sweep_on(x)(ctx.operator.adjoint, g.contiguous(), coefficients, ctx.recurrence, against)
         if dots is not None and coefficients.shape[1] == 1:
             dots = dots.sum(dim=1, keepdim=True)
         return grad_x, dots, None, None
+
+
+def _sweep_on(x: Tensor) -> Callable[..., tuple[Tensor, Tensor | None]]:
+    """What computes Σ_n c_n P_n(M) x where x is."""
+    if not x.is_cuda:
+        return planned_sweep
+    from pcnet.propagate import kernels
+
+    return kernels.sweep
 
 
 def _grouped(coefficients: Tensor, ndim: int, runs: int, width: int) -> Tensor:

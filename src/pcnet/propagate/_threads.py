@@ -41,7 +41,7 @@ def available_threads() -> int:
 def one_core() -> Iterator[int]:
     """Let torch's kernels compute on one core; yields the number of threads that they would have used.
 
-    Those threads (OpenMP) spin while they wait for each other: beside a busy process, a kernel of a millisecond then
+    Those threads (OpenMP) spin while they wait for each other: next to a busy process, a kernel of a millisecond then
     takes a hundred.
     """
     before = torch.get_num_threads()
@@ -56,7 +56,7 @@ def one_core() -> Iterator[int]:
 
 @contextmanager
 def team(threads: int) -> Iterator[Each]:
-    """So many threads, of which the caller is one, that take items in turns.
+    """`threads` threads, of which the caller is one, that take items in turns.
 
     Each computes on one core and sleeps while it waits; who is slowed down by a neighbour takes fewer items.
     """

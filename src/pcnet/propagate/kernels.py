@@ -38,13 +38,13 @@ class Tiling:
 
 # Chosen by timing 10 and 100 runs on Cora, Texas, Actor and PubMed on an H200.
 NODES = Tiling(32, 64, 8, 4, 32, warps=4, giant=512, for_giants=Tiling(64, 256, 8, 4, 32, warps=4))
-#: For so many rows or columns that there is enough to do: what counts is not the wait for one load but all of them.
+#: For rows or columns enough to fill the chip: what counts is not the wait for one load but all of them.
 BULK = Tiling(64, 32, 4, 4, 64, warps=1, giant=2048, for_giants=Tiling(128, 256, 8, 4, 64, warps=4))
 BULKY = 2**24
 
 
 def tiling_of(matrix: CSR, width: int) -> Tiling:
-    """The tiling for products with so many columns."""
+    """The tiling for products with `width` columns."""
     return BULK if matrix.nnz * width >= BULKY else NODES
 
 

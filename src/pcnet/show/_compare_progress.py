@@ -36,9 +36,7 @@ class CompareProgress(ProgressBar):
 
     def begin(self, method: str) -> None:
         """A method is about to be trained."""
-        experiment = self._experiments[method]
-        self._now = f"{experiment.title}, {self._done + 1} of {len(self._experiments)}"
-        self.stage("training", experiment.training.epochs * len(experiment.seeds))
+        self._now = f"{self._experiments[method].title}, {self._done + 1} of {len(self._experiments)}"
 
     def finish(self, method: str, outcome: Trained | str) -> None:
         """Its scores, or why there are none."""

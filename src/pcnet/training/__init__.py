@@ -1,15 +1,16 @@
-"""Runs: how they are optimised, stopped, scored and kept."""
+"""Runs: what they minimise, how they are optimised, stopped, scored and kept."""
 
 from pcnet.propagate import available_threads
 from pcnet.training._checkpoint import clear_checkpoint
 from pcnet.training._division import largest_block
-from pcnet.training._run import Outcome, Run, Targets
-from pcnet.training._settings import TrainingSettings, selection_by
-from pcnet.training._train import Reporter, train
+from pcnet.training._losses import LOSSES, Loss
+from pcnet.training._run import Outcome, Run, Targets, TrainingSettings, selection_by
+from pcnet.training._train import train, train_each
 
 __all__ = [
+    "LOSSES",
+    "Loss",
     "Outcome",
-    "Reporter",
     "Run",
     "Targets",
     "TrainingSettings",
@@ -18,4 +19,5 @@ __all__ = [
     "largest_block",
     "selection_by",
     "train",
+    "train_each",
 ]

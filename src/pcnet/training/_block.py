@@ -1,7 +1,8 @@
-"""A block of runs trained side by side, on whatever device."""
+"""A block of runs trained side by side: what is the same on every device, and the block on the CPU."""
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -11,25 +12,25 @@ import torch
 from torch import Tensor
 
 from pcnet.graph import CSR, Operator
-from pcnet.nn import Model
-from pcnet.training._fresh import initial_weights, side_by_side, with_weights
-from pcnet.training._optimizer import OptimizerState
+from pcnet.nn import Draws, Model
+from pcnet.training._labels import TrainingLoss, ValidationScores, training_nodes
+from pcnet.training._optimizer import OptimizerState, RunOptimizer
 from pcnet.training._run import Outcome, Run
-from pcnet.training._stopping import Progress
+from pcnet.training._stopping import History
 
-#: Is told of every epoch: the run's number, its validation score, and the logits of all nodes.
-Watch = Callable[[int, float, Tensor], None]
+#: Takes every epoch of every run: the run's number, its validation score, and the logits of all nodes.
+OnEpoch = Callable[[int, float, Tensor], None]
 
 
 class Block(ABC):
     """R runs on one graph, as R·C columns of the same products and R matrices in the same loops.
 
-    `advance` trains the runs that are still going. A run that has stopped leaves the block: what remains of it is its
+    `advance` trains the runs that have not stopped; the block shrinks to them, and what remains of the others is their
     best weights. Nothing here depends on which runs share a block; each run's numbers are its own.
     """
 
     optimizer: OptimizerState
-    watch: Watch | None = None
+    on_epoch: OnEpoch | None = None
 
     def __init__(self, x: Tensor | CSR, operator: Operator, runs: Sequence[Run], num_classes: int) -> None:
         self.x, self.operator, self.runs = x, operator, list(runs)
@@ -38,14 +39,14 @@ class Block(ABC):
         #: Weights of every run's best epoch so far; before the first, the initial ones.
         self.best = initial_weights(self._models, runs, x.shape[1], num_classes)
         self.model = with_weights(self._models, [weight.clone() for weight in self.best])
-        self.progress = Progress([run.training for run in runs])
+        self.history = History([run.training for run in runs])
         self.next_epoch = 0
         self._occupy(list(range(len(runs))))
 
     def _occupy(self, members: list[int]) -> None:
         """These runs have the places of the model, in this order."""
         #: Runs that have a place in the model, and those among them that still train.
-        self.members, self.going = members, list(members)
+        self.members, self.active = members, list(members)
         self.place = {run: place for place, run in enumerate(members)}
         self._prepare([self.runs[run] for run in members])
 
@@ -55,20 +56,17 @@ class Block(ABC):
 
     @abstractmethod
     def advance(self) -> None:
-        """Train every run that is going, for an epoch or a few."""
+        """Train every active run, for an epoch or a few."""
 
-    def _leave(self, stopped: Sequence[int]) -> None:
-        """Shrink to the runs that remain."""
-        gone = set(stopped)
-        remaining = [run for run in self.going if run not in gone]
-        if remaining:
-            moments = self.optimizer.tensors([self.place[run] for run in remaining])
-            self._select(remaining)
+    def _shrink(self) -> None:
+        """Continue with the active runs alone, wherever the others stand."""
+        if self.active:
+            moments = self.optimizer.tensors([self.place[run] for run in self.active])
+            self._select(self.active)
             self.optimizer.adopt(moments)
-        self.going = remaining
 
     def _select(self, members: list[int]) -> None:
-        """Continue with these runs: model, optimiser and labels of just their size."""
+        """Model, optimiser and labels of just these runs."""
         # Not to be copied with the model: the next step makes its own.
         self.model.draws = None
         self.model = self.model.select([self.place[run] for run in members])
@@ -77,53 +75,130 @@ class Block(ABC):
     @property
     def epochs_settled(self) -> int:
         """Epochs that are trained, or that a stopped run will not need."""
-        going = set(self.going)
-        done = self.progress.epochs
-        return sum(int(done[i]) if i in going else run.training.epochs for i, run in enumerate(self.runs))
+        active, done = set(self.active), self.history.epochs
+        return sum(int(done[i]) if i in active else run.training.epochs for i, run in enumerate(self.runs))
 
     @torch.no_grad()
     def outcomes(self) -> Iterator[Outcome]:
         """Every run at its best epoch, one after the other."""
         models = with_weights(self._models, self.best).eval()
         logits = models(self.x, self.operator).contiguous().cpu()
-        progress = self.progress
+        history = self.history
         for run in range(len(self.runs)):
-            done = progress.epochs[run]
+            done = history.epochs[run]
             yield Outcome(
                 partial(_single, self.runs[run], self.x.shape[1], self.num_classes, [b[run] for b in self.best]),
                 logits[run],
-                int(progress.best_epoch[run]),
-                progress.loss[run, :done].copy(),
-                progress.score[run, :done].copy(),
+                int(history.best_epoch[run]),
+                history.loss[run, :done].copy(),
+                history.score[run, :done].copy(),
             )
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """Everything that the next epoch depends on, as tensors and numbers."""
         tensors = {f"best.{place}": tensor for place, tensor in enumerate(self.best)}
-        progress = self.progress
-        tensors |= {"loss": torch.from_numpy(progress.loss), "score": torch.from_numpy(progress.score)}
-        tensors |= {"best_epoch": torch.from_numpy(progress.best_epoch), "epochs": torch.from_numpy(progress.epochs)}
-        if self.going:
-            places = [self.place[run] for run in self.going]
+        tensors |= {name: torch.from_numpy(getattr(self.history, name)) for name in _KEPT}
+        if self.active:
+            places = [self.place[run] for run in self.active]
             tensors |= {f"parameter.{i}": p.detach()[places] for i, p in enumerate(self.model.parameters())}
             tensors |= {f"optimizer.{name}": tensor for name, tensor in self.optimizer.tensors(places).items()}
-        return tensors, {"next_epoch": self.next_epoch, "going": self.going}
+        return tensors, {"next_epoch": self.next_epoch, "active": self.active}
 
     @torch.no_grad()
     def restore(self, tensors: dict[str, Tensor], numbers: dict[str, Any]) -> None:
         """Continue exactly where `state` was taken."""
         self.best = [tensors[f"best.{place}"].to(self.device) for place in range(len(self.best))]
-        progress = self.progress
-        progress.loss, progress.score = tensors["loss"].numpy(), tensors["score"].numpy()
-        progress.best_epoch, progress.epochs = tensors["best_epoch"].numpy(), tensors["epochs"].numpy()
-        self.next_epoch = numbers["next_epoch"]
-        if numbers["going"]:
-            self._select(list(numbers["going"]))
+        for name in _KEPT:
+            setattr(self.history, name, tensors[name].numpy())
+        self.next_epoch, active = numbers["next_epoch"], list(numbers["active"])
+        if active:
+            self._select(active)
             for place, parameter in enumerate(self.model.parameters()):
                 parameter.copy_(tensors[f"parameter.{place}"])
             head = "optimizer."
             self.optimizer.adopt({name[len(head) :]: t for name, t in tensors.items() if name.startswith(head)})
-        self.going = list(numbers["going"])
+        self.active = active
+
+
+#: What a checkpoint keeps of a block's history.
+_KEPT = ("loss", "score", "best_epoch", "epochs")
+
+
+class HostBlock(Block):
+    """One epoch at a time on the CPU; the block shrinks whenever a run stops."""
+
+    optimizer: RunOptimizer
+
+    def _prepare(self, runs: list[Run]) -> None:
+        self.optimizer = RunOptimizer(self.model.parameter_groups(), [run.training for run in runs])
+        self.train_loss = TrainingLoss(training_nodes(runs), len(runs))
+        self.val_scores = ValidationScores(runs)
+
+    def advance(self) -> None:
+        """One step and one evaluation of every active run."""
+        epoch = self.next_epoch
+        self.model.train()
+        self.model.draws = Draws([self.runs[run].seed for run in self.members], epoch)
+        objective, penalty = self.train_loss(self.model(self.x, self.operator)), self.model.penalty()
+        (objective if penalty is None else objective + penalty).backward()
+        self.optimizer.step()
+        self.model.eval()
+        with torch.no_grad():
+            logits = self.model(self.x, self.operator)
+        loss, score = self.val_scores.of(logits)
+        if self.on_epoch is not None:
+            for place, run in enumerate(self.members):
+                self.on_epoch(run, float(score[place]), logits[place])
+        improved, stopped = self.history.record(self.active, epoch, loss, score)
+        self._remember(improved)
+        self.next_epoch += 1
+        if stopped:
+            self.active = [run for run in self.active if run not in stopped]
+            self._shrink()
+
+    @torch.no_grad()
+    def _remember(self, improved: list[int]) -> None:
+        for best, parameter in zip(self.best, self.model.parameters(), strict=True):
+            for run in improved:
+                best[run].copy_(parameter[self.place[run]])
+
+
+def side_by_side(runs: Sequence[Run], classes: int) -> Model:
+    """The models of all runs as one, but for weights that are drawn: those are for one feature.
+
+    Equal settings are built once. A search trains each of them on many splits, and the rates, filters and θ of a model
+    follow from its settings alone.
+    """
+    settings = {own: place for place, own in enumerate(dict.fromkeys(run.model for run in runs))}
+    models = [own.build(1, classes) for own in settings]
+    return type(models[0]).stack(models).select([settings[run.model] for run in runs])
+
+
+def initial_weights(models: Model, runs: Sequence[Run], features: int, classes: int) -> list[Tensor]:
+    """The weights that `run.model.build(features, classes, run.seed)` gives each run, in the order of `models`.
+
+    Those that are drawn follow from the seed and the widths alone, so equal seeds draw once.
+    """
+    device = next(models.parameters()).device
+    seeds = {seed: place for place, seed in enumerate(dict.fromkeys(run.seed for run in runs))}
+    built = [dict(runs[0].model.build(features, classes, seed).named_parameters()) for seed in seeds]
+    which = torch.tensor([seeds[run.seed] for run in runs], device=device)
+    drawn = {
+        name: torch.stack([own[name].detach() for own in built]).to(device)[which]
+        for name in built[0]
+        if name.startswith(models.seeded)
+    }
+    return [
+        drawn[name] if name in drawn else parameter.detach().clone() for name, parameter in models.named_parameters()
+    ]
+
+
+def with_weights(models: Model, weights: Sequence[Tensor]) -> Model:
+    """The same models with these very weights, which need not be of the same width."""
+    filled = copy.deepcopy(models)
+    for parameter, weight in zip(filled.parameters(), weights, strict=True):
+        parameter.data = weight
+    return filled
 
 
 @torch.no_grad()

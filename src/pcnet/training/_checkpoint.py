@@ -33,33 +33,31 @@ class Checkpoint:
     def plan(self, fingerprint: str, blocks: list[list[int]], resume: bool) -> list[list[int]]:
         """Divide the runs as the interrupted training did, or note how a new one does."""
         path = self.folder / "plan.json"
-        if resume and path.exists():
-            kept = read_json(path)
-            try:
-                known, divided = (
-                    kept["fingerprint"],
-                    [[int(run) for run in block] for block in kept["blocks"]],
-                )
-            except (KeyError, TypeError, ValueError) as error:
-                raise PcnetError(f"The checkpoint {path} is damaged; delete {self.folder} and start anew.") from error
-            if known != fingerprint:
-                raise PcnetError(
-                    f"The training in {self.folder} has other data, settings or splits; resume it with the same ones, "
-                    "or start anew in another folder."
-                )
-            if sorted(chain(*divided)) != sorted(chain(*blocks)):
-                raise PcnetError(f"The checkpoint {path} is damaged; delete {self.folder} and start anew.")
-            return divided
-        for stale in self.folder.glob("block-*.safetensors"):
-            stale.unlink()
-        write_json(path, {"fingerprint": fingerprint, "blocks": blocks})
-        return blocks
+        if not (resume and path.exists()):
+            for stale in self.folder.glob("block-*.safetensors"):
+                stale.unlink()
+            write_json(path, {"fingerprint": fingerprint, "blocks": blocks})
+            return blocks
+        kept = read_json(path)
+        damaged = PcnetError(f"The checkpoint {path} is damaged; delete {self.folder} and start anew.")
+        try:
+            known, divided = kept["fingerprint"], [[int(run) for run in block] for block in kept["blocks"]]
+        except (KeyError, TypeError, ValueError):
+            raise damaged from None
+        if known != fingerprint:
+            raise PcnetError(
+                f"The training in {self.folder} has other data, settings or splits; resume it with the same ones, "
+                "or start anew in another folder."
+            )
+        if sorted(chain(*divided)) != sorted(chain(*blocks)):
+            raise damaged
+        return divided
 
     def _path(self, number: int) -> Path:
         return self.folder / f"block-{number}.safetensors"
 
     def save(self, number: int, block: Block) -> None:
-        """Write a block's state beside the old one, then put it in its place."""
+        """Write a block's state to a new file, then put it in the place of the old one."""
         tensors, numbers = block.state()
         tensors = {name: tensor.contiguous().cpu() for name, tensor in tensors.items()}
         metadata = {"numbers": json.dumps(numbers)}

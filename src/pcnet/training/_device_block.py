@@ -1,10 +1,10 @@
-"""A block of runs on a GPU: a whole epoch is one captured graph, replayed."""
+"""A block of runs on a GPU: a whole epoch is one captured graph, replayed. Imported only where there is one."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 import torch
@@ -13,17 +13,19 @@ from torch import Tensor
 from pcnet.compare import Metric
 from pcnet.errors import PcnetWarning
 from pcnet.nn import DeviceDraws
+from pcnet.training import kernels
 from pcnet.training._block import Block
-from pcnet.training._labels import node_shares, other_metrics, training_nodes, validation_nodes
+from pcnet.training._labels import Scored, TrainingLoss, other_metrics, training_nodes, validation_nodes
+from pcnet.training._losses import CrossEntropy, Loss
 from pcnet.training._optimizer import Groups, OptimizerState
-from pcnet.training._run import Run
-from pcnet.training._settings import Optimizer, TrainingSettings, rate_of
+from pcnet.training._run import Optimizer, Run, TrainingSettings
+from pcnet.training._stopping import Rules
 
 #: Epochs between two looks at the device, which then learns nothing new until the next one.
 CHUNK = 25
 #: Epochs run before one is captured.
 TRIALS = 2
-#: Parameters begin at multiples of so many numbers: kernels load whole vectors from there.
+#: Parameters begin at multiples of this many numbers: kernels load whole vectors from there.
 ALIGNED = 64
 #: Blocks of fewer runs are not made smaller: a step of theirs would not become shorter.
 SMALLEST_TO_SHRINK = 16
@@ -47,7 +49,7 @@ class DeviceBlock(Block):
             kept.copy_(best[self.members])
         self.ledger = Ledger(self, runs)
         self.model.draws = DeviceDraws(torch.tensor([run.seed for run in runs]).to(self.device), self.ledger.epoch)
-        self.train_labels = DeviceLabels(*training_nodes(runs), self.x.shape[0], self.device)
+        self.train_loss = DeviceLoss(runs, self.x.shape[0], self.device)
         self.val_scores = DeviceScores(runs, self.x.shape[0], self.device)
         self.launch_epoch: Callable[[], None] | None = None
 
@@ -55,9 +57,10 @@ class DeviceBlock(Block):
         """Everything that happens in an epoch, as work for the device."""
         self.model.train()
         logits = self.model(self.x, self.operator)
-        gradient = self.train_labels.loss_gradient(logits.detach())
-        penalty = self.model.penalty()
-        sources, seeds = ([logits], [gradient]) if penalty is None else ([logits, penalty], [gradient, None])
+        terms, penalty = self.train_loss.terms(logits), self.model.penalty()
+        if penalty is not None:
+            terms.append((penalty, None))
+        sources, seeds = zip(*terms, strict=True)
         self.optimizer.step(torch.autograd.grad(sources, self.optimizer.parameters, seeds), self.ledger)
         self.model.eval()
         with torch.no_grad():
@@ -97,8 +100,8 @@ class DeviceBlock(Block):
         return graph.replay
 
     def advance(self) -> None:
-        """Some epochs of every run that is going, then one look."""
-        longest = max(self.runs[run].training.epochs for run in self.going)
+        """Some epochs of every active run, then one look."""
+        longest = max(self.runs[run].training.epochs for run in self.active)
         count = min(CHUNK, longest - self.next_epoch)
         if self.launch_epoch is None:
             self.launch_epoch = self._launcher()
@@ -111,45 +114,36 @@ class DeviceBlock(Block):
             best.index_copy_(0, where, found)
         self.next_epoch += count
         self.optimizer.steps.fill_(self.next_epoch)
-        self.going = [run for run, lives in zip(self.members, alive, strict=True) if lives]
-        if self.going and len(self.going) <= len(self.members) // 2 and len(self.members) > SMALLEST_TO_SHRINK:
-            self._leave([])
+        self.active = [run for run, lives in zip(self.members, alive, strict=True) if lives]
+        if len(self.active) <= len(self.members) // 2 and len(self.members) > SMALLEST_TO_SHRINK:
+            self._shrink()
 
 
 class Ledger:
-    """`Progress` on the device: the validation history of the runs, the best epochs, who is alive."""
+    """The `History` of a block's members on the device, and who is alive."""
 
     def __init__(self, block: Block, runs: Sequence[Run]) -> None:
-        from pcnet.training import kernels
+        device, history, members = block.device, block.history, block.members
+        rules, epochs, count = Rules([run.training for run in runs]), history.loss.shape[1], len(runs)
 
-        self._kernels = kernels
-        device, progress, members = block.device, block.progress, block.members
-        settings = [run.training for run in runs]
-        epochs, count = progress.loss.shape[1], len(runs)
-
-        def vector(values: Sequence[int]) -> Tensor:
+        def vector(values: Any) -> Tensor:
             return torch.tensor(values, dtype=torch.int64, device=device)
 
-        self.window = vector([s.patience if s.stopping == "window" else 0 for s in settings])
-        self.patience = vector([s.patience if s.stopping == "patience" else 0 for s in settings])
-        self.max_epochs = vector([s.epochs for s in settings])
-        self.by_loss = vector([s.selects_by_loss for s in settings])
-        self.epoch = torch.tensor(block.next_epoch, dtype=torch.int64, device=device)
+        self.window, self.patience, self.max_epochs = map(vector, (rules.window, rules.patience, rules.epochs))
+        self.by_loss = vector(rules.by_loss)
+        self.epoch = vector(block.next_epoch)
         self.alive = torch.ones(count, dtype=torch.int32, device=device)
         self.improved = torch.zeros(count, dtype=torch.int32, device=device)
         # Epochs outermost: an epoch's scores of all runs lie side by side. Trial epochs may reach past the last one.
         self.loss, self.score = (torch.zeros(epochs + TRIALS, count, dtype=torch.float64) for _ in range(2))
-        self.loss[:epochs] = torch.from_numpy(np.nan_to_num(progress.loss[members].T))
-        self.score[:epochs] = torch.from_numpy(np.nan_to_num(progress.score[members].T))
+        self.loss[:epochs] = torch.from_numpy(np.nan_to_num(history.loss[members].T))
+        self.score[:epochs] = torch.from_numpy(np.nan_to_num(history.score[members].T))
         self.prefix = torch.zeros(epochs + TRIALS + 1, count, dtype=torch.float64)
         self.prefix[1:] = self.loss.cumsum(0)
         self.loss, self.score, self.prefix = (t.to(device) for t in (self.loss, self.score, self.prefix))
-        best = progress.best_epoch[members]
-        history = (progress.loss.T[best, members], progress.score.T[best, members])
-        chosen = np.where([s.selects_by_loss for s in settings], *history)
-        self.best_epoch = vector(best.tolist())
-        self.best_score = torch.from_numpy(np.nan_to_num(chosen)).to(device)
-        self.epochs_done = vector(progress.epochs[members].tolist())
+        self.best_epoch = vector(history.best_epoch[members])
+        self.best_score = torch.from_numpy(np.nan_to_num(history.best(members))).to(device)
+        self.epochs_done = vector(history.epochs[members])
 
     def tensors(self) -> list[Tensor]:
         """What an epoch changes."""
@@ -158,21 +152,21 @@ class Ledger:
 
     def record(self, losses: Tensor, scores: Tensor) -> None:
         """Note an epoch and move on to the next."""
-        self._kernels.record(self, losses, scores)
+        kernels.record(self, losses, scores)
         self.epoch += 1
 
     def read(self, block: Block, count: int) -> list[bool]:
-        """Bring the last `count` epochs into the block's progress; returns who is alive."""
-        progress, members = block.progress, block.members
+        """Bring the last `count` epochs into the block's history; returns who is alive."""
+        history, members = block.history, block.members
         epochs = np.arange(block.next_epoch, block.next_epoch + count)
         done = self.epochs_done.cpu().numpy()
         # Of a run that stopped inside the chunk, only the epochs up to its end count.
         real = epochs < done[:, None]
-        for history, mine in ((progress.loss, self.loss), (progress.score, self.score)):
+        for kept, mine in ((history.loss, self.loss), (history.score, self.score)):
             scores = mine[epochs[0] : epochs[-1] + 1].T.cpu().numpy()
-            history[np.ix_(np.array(members), epochs)] = np.where(real, scores, np.nan)
-        progress.epochs[members] = done
-        progress.best_epoch[members] = self.best_epoch.cpu().numpy()
+            kept[np.ix_(np.array(members), epochs)] = np.where(real, scores, np.nan)
+        history.epochs[members] = done
+        history.best_epoch[members] = self.best_epoch.cpu().numpy()
         return [bool(lives) for lives in self.alive.tolist()]
 
 
@@ -183,10 +177,7 @@ class DeviceOptimizer(OptimizerState):
     """
 
     def __init__(self, groups: Groups, settings: Sequence[TrainingSettings], device: torch.device) -> None:
-        from pcnet.training import kernels
-
-        super().__init__(groups)
-        self._kernels = kernels
+        super().__init__(groups, settings)
         self.best = [parameter.detach().clone() for parameter in self.parameters]
         sizes = [parameter.numel() for parameter in self.parameters]
         starts = np.concatenate([[0], np.cumsum([-(-size // ALIGNED) * ALIGNED for size in sizes])])
@@ -210,17 +201,14 @@ class DeviceOptimizer(OptimizerState):
             for begin in range(0, size, kernels.PIECE)
         ]
         self.pieces = torch.tensor(pieces).to(device)
-        names = [group for group, members in groups.items() for _ in members]
-        self.lr = torch.tensor([[rate_of(own.lr, name) for own in settings] for name in names]).to(device)
-        self.wd = torch.tensor([[rate_of(own.wd, name) for own in settings] for name in names]).to(device)
+        self.lr, self.wd = (rates.contiguous().to(device) for rates in torch.tensor(self.rates).unbind(-1))
         #: Each run's place in the list of optimisers: Adam, AdamW, gradient descent.
-        self.kind = torch.tensor([get_args(Optimizer).index(own.optimizer) for own in settings], dtype=torch.int32).to(
-            device
-        )
+        kinds = [get_args(Optimizer).index(own.optimizer) for own in settings]
+        self.kind = torch.tensor(kinds, dtype=torch.int32).to(device)
 
     def step(self, grads: Sequence[Tensor], ledger: Ledger) -> None:
         """Apply the gradients."""
-        self._kernels.step(self, torch.cat([grad.reshape(-1) for grad in grads]), ledger.improved, ledger.epoch)
+        kernels.step(self, torch.cat([grad.reshape(-1) for grad in grads]), ledger.improved, ledger.epoch)
 
     @torch.no_grad()
     def keep_best(self, improved: Tensor) -> None:
@@ -236,32 +224,46 @@ class DeviceOptimizer(OptimizerState):
 
 
 class DeviceLabels:
-    """Some nodes of each run with their labels, as a weight (share/count, or 0) and a label for every node and run."""
+    """Some nodes of runs with their labels, as a weight (share/count, or 0) and a label for every node and run."""
 
-    def __init__(
-        self,
-        nodes: Sequence[Tensor],
-        labels: Sequence[Tensor],
-        balanced: Sequence[bool],
-        n: int,
-        device: torch.device,
-    ) -> None:
-        from pcnet.training import kernels
-
-        self._kernels = kernels
-        weight, label = torch.zeros(n, len(nodes)), torch.zeros(n, len(nodes), dtype=torch.int32)
-        for run, (ids, own, even) in enumerate(zip(nodes, labels, balanced, strict=True)):
-            weight[ids, run] = torch.from_numpy(node_shares(own, even) / len(ids)).float()
-            label[ids, run] = own.int()
+    def __init__(self, scored: Sequence[Scored], n: int, runs: int, device: torch.device) -> None:
+        weight, label = torch.zeros(n, runs), torch.zeros(n, runs, dtype=torch.int32)
+        for place, nodes, labels, shares in scored:
+            weight[nodes, place] = torch.from_numpy(shares / len(nodes)).float()
+            label[nodes, place] = labels.int()
         self.weight, self.label = weight.to(device), label.to(device)
 
     def loss_gradient(self, logits: Tensor) -> Tensor:
-        """∂/∂logits of the sum over runs of their mean losses."""
-        return self._kernels.loss_gradient(logits, self.label, self.weight)
+        """∂/∂logits of the sum over runs of their mean cross-entropies."""
+        return kernels.loss_gradient(logits, self.label, self.weight)
 
     def scores(self, logits: Tensor) -> tuple[Tensor, Tensor]:
-        """Each run's mean loss and accuracy, as parts to be added up."""
-        return self._kernels.scores(logits, self.label, self.weight)
+        """Each run's mean cross-entropy and accuracy, as parts to be added up."""
+        return kernels.scores(logits, self.label, self.weight)
+
+
+class DeviceLoss:
+    """`TrainingLoss` on the device: cross-entropy is differentiated by one kernel, any other loss by torch."""
+
+    def __init__(self, runs: Sequence[Run], n: int, device: torch.device) -> None:
+        by_kernel: list[Scored] = []
+        by_torch: dict[Loss, list[Scored]] = {}
+        for loss, scored in training_nodes(runs).items():
+            if type(loss).of is CrossEntropy.of:
+                by_kernel += scored
+            else:
+                by_torch[loss] = scored
+        self._labels = DeviceLabels(by_kernel, n, len(runs), device) if by_kernel else None
+        self._loss = TrainingLoss(by_torch, len(runs), device) if by_torch else None
+
+    def terms(self, logits: Tensor) -> list[tuple[Tensor, Tensor | None]]:
+        """What to differentiate, each with the gradient that begins there: the logits, and a sum of losses."""
+        terms: list[tuple[Tensor, Tensor | None]] = []
+        if self._labels is not None:
+            terms.append((logits, self._labels.loss_gradient(logits.detach())))
+        if self._loss is not None:
+            terms.append((self._loss(logits), None))
+        return terms
 
 
 class DeviceScores:
@@ -271,7 +273,7 @@ class DeviceScores:
     """
 
     def __init__(self, runs: Sequence[Run], n: int, device: torch.device) -> None:
-        self._labels = DeviceLabels(*validation_nodes(runs), n, device)
+        self._labels = DeviceLabels(validation_nodes(runs), n, len(runs), device)
         self._groups: list[tuple[Metric, Tensor, Tensor, Tensor, Tensor]] = []
         by_name: dict[str, list[int]] = {}
         metrics = other_metrics(runs)

@@ -1,16 +1,28 @@
-"""Which runs share a block, and how many."""
+"""Which runs share a block, how many of them, and how many workers train blocks at the same time.
+
+Workers have a core each but share Python's lock. Of the t seconds that an epoch takes, P are Python's own, spent under
+the lock: t/P workers keep it busy, and more would only wait for it. Both are measured, which takes a few epochs of one
+run. Neither the number of workers nor the size of blocks makes a difference to any bit of a result.
+"""
 
 from __future__ import annotations
 
 import itertools
+import math
+import threading
+import time
 from collections import defaultdict
-from collections.abc import Hashable, Sequence
-from pathlib import Path
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 
 import torch
+from torch import Tensor
 
-from pcnet.graph import CSR, Graph
-from pcnet.training._run import Run
+from pcnet._machine import free_bytes
+from pcnet.graph import CSR, Graph, Operator
+from pcnet.propagate import available_threads, one_core, threads_setting
+from pcnet.training._block import HostBlock
+from pcnet.training._run import Run, Targets
 
 #: Runs in a block at most. On the CPU more of them make no step shorter, and each run that stops copies the rest; on a
 #: GPU a step is as long as its launches up to a hundred runs and grows with them from there.
@@ -19,6 +31,11 @@ HOST_RUNS, DEVICE_RUNS = 32, 1024
 SHARE = 0.6
 #: Kernels count elements in 32 bits.
 COUNTABLE = 2**31
+#: Epochs that are timed, of which the shortest counts, and seconds after which none is begun.
+EPOCHS, ENOUGH = 4, 1.0
+
+_chosen: dict[Hashable, int] = {}
+_choosing = threading.Lock()
 
 
 def divide(graph: Graph, runs: Sequence[Run], device: torch.device, workers: int) -> list[list[int]]:
@@ -36,15 +53,22 @@ def divide(graph: Graph, runs: Sequence[Run], device: torch.device, workers: int
 
 
 def largest_block(graph: Graph, run: Run, *, device: torch.device | str = "cpu", workers: int = 1) -> int:
-    """How many runs like this one a block can hold; `workers` blocks are trained at the same time."""
+    """How many runs like this one a block can hold, when `workers` blocks are trained at the same time.
+
+    >>> from pcnet import PCNetSettings, TrainingSettings, csbm, make_split
+    >>> graph = csbm(100, 0.5, seed=0)
+    >>> targets = Targets.from_split(make_split(graph, "random-60-20-20", 0))
+    >>> largest_block(graph, Run(PCNetSettings(), TrainingSettings(), targets, 0))
+    32
+    """
     device = torch.device(device)
     if device.type == "cpu" and not run.model.side_by_side:
         return 1
     width = run.model.widest(run.targets.num_classes)
     rows = _entries_of(graph) if run.model.edge_floats(run.targets.num_classes) else graph.num_nodes
     limits = [HOST_RUNS if device.type == "cpu" else DEVICE_RUNS, COUNTABLE // (rows * width)]
-    free = _free_memory(device)
-    if free is not None:
+    free = free_bytes(device)
+    if math.isfinite(free):
         limits.append(int(SHARE * free / workers / _bytes_of(graph, run)))
     return max(1, min(limits))
 
@@ -53,7 +77,7 @@ def _bytes_of(graph: Graph, run: Run) -> int:
     """Memory of one more run in a block, from above.
 
     Weights: model, best epoch, gradient, moments and the factors of a product, and as many again while an epoch is
-    captured or a run leaves. Nodes and edges: what the model says; dense features are masked for each run.
+    captured or the block shrinks. Nodes and edges: what the model says; dense features are masked for each run.
     """
     n, classes = graph.num_nodes, run.targets.num_classes
     weights = sum(p.numel() for p in run.model.build(graph.num_features, classes).parameters())
@@ -68,13 +92,42 @@ def _entries_of(graph: Graph) -> int:
     return 2 * graph.edge_index.shape[1] + graph.num_nodes
 
 
-def _free_memory(device: torch.device) -> int | None:
-    """Bytes that nobody uses, if the system says."""
-    if device.type == "cuda":
-        idle = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
-        return torch.cuda.mem_get_info(device)[0] + idle
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="utf-8").splitlines()
-        return 1024 * int(next(line for line in lines if line.startswith("MemAvailable")).split()[1])
-    except (OSError, StopIteration):
-        return None
+def choose_workers(
+    x: Tensor | CSR, operators: Mapping[Hashable, Operator], runs: Sequence[Run], num_classes: int
+) -> int:
+    """`PCNET_THREADS` where it is set; else t/P, but no more than processors and runs.
+
+    The number is kept for graphs of the same size as long as the process lives.
+    """
+    run, setting = runs[0], threads_setting()
+    limit = min(available_threads(), len(runs))
+    if setting is not None or limit == 1:
+        return setting or limit
+    operator = operators[run.model.batch_key]
+    stored = x.nnz if isinstance(x, CSR) else x.numel()
+    key = type(run.model), x.shape, stored, operator.matrix.nnz, limit
+    with _choosing, one_core():
+        if key not in _chosen:
+            ratio = _epoch_seconds(HostBlock(x, operator, [run], num_classes)) / _epoch_seconds(_idle_block(run))
+            _chosen[key] = max(1, min(limit, int(ratio)))
+        return _chosen[key]
+
+
+def _idle_block(run: Run) -> HostBlock:
+    """The same run on a graph of two nodes: an epoch of it is nothing but Python."""
+    nodes = torch.tensor([0, 1])
+    graph = Graph(torch.stack([nodes, nodes.flip(0)]), torch.eye(2), nodes)
+    targets = Targets(nodes[:1], nodes[:1], nodes[1:], nodes[1:], 2)
+    model = run.model.for_graph(graph)
+    return HostBlock(graph.x, model.operator(graph), [replace(run, model=model, targets=targets)], 2)
+
+
+def _epoch_seconds(block: HostBlock) -> float:
+    """Seconds of this thread in the shortest of a few epochs; what neighbours take of it is not counted."""
+    taken: list[float] = []
+    while block.active and len(taken) < EPOCHS and sum(taken) < ENOUGH:
+        start = time.thread_time()
+        block.advance()
+        taken.append(time.thread_time() - start)
+    # A coarse clock may say that it took no time at all.
+    return max(min(taken), 1e-4)

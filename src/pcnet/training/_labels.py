@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -10,48 +12,66 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pcnet.compare import Metric
+from pcnet.training._losses import CrossEntropy, Loss, balanced_shares
 from pcnet.training._run import Run
-
-#: Nodes of each run, their labels, and whether classes count alike.
-Scored = tuple[list[Tensor], list[Tensor], list[bool]]
-
-
-def training_nodes(runs: Sequence[Run]) -> Scored:
-    """What the training loss of each run is taken over."""
-    targets = [run.targets for run in runs]
-    balanced = [run.training.class_weight == "balanced" for run in runs]
-    return [each.train for each in targets], [each.train_labels for each in targets], balanced
-
-
-def validation_nodes(runs: Sequence[Run]) -> Scored:
-    """What each run is evaluated on after an epoch."""
-    targets = [run.targets for run in runs]
-    balanced = ["balanced" in run.training.select for run in runs]
-    return [each.val for each in targets], [each.val_labels for each in targets], balanced
-
 
 #: More floats than a processor's vector holds, or as many.
 LANES = 16
+#: What a block scores for all runs at once, in one pass over the logits.
+IN_ONE_PASS = ("accuracy", "balanced_accuracy")
+CROSS_ENTROPY = CrossEntropy()
+
+
+class Scored(NamedTuple):
+    """Some nodes of the run at a place, their labels, and what each of them counts in a mean."""
+
+    place: int
+    nodes: Tensor
+    labels: Tensor
+    shares: NDArray[np.float64]
+
+
+def training_nodes(runs: Sequence[Run]) -> dict[Loss, list[Scored]]:
+    """What each run is trained on, by the loss that it minimises there."""
+    losses: dict[tuple[str, float | None], Loss] = {}
+    found: dict[Loss, list[Scored]] = defaultdict(list)
+    for place, run in enumerate(runs):
+        own, labels = run.training, run.targets.train_labels
+        loss = losses.setdefault((own.loss, own.loss_parameter), own.objective)
+        count = balanced_shares if own.class_weight == "balanced" else loss.shares
+        found[loss].append(Scored(place, run.targets.train, labels, count(labels.cpu().numpy())))
+    return found
+
+
+def validation_nodes(runs: Sequence[Run]) -> list[Scored]:
+    """What each run is evaluated on after an epoch."""
+    found = []
+    for place, run in enumerate(runs):
+        labels = run.targets.val_labels.cpu().numpy()
+        shares = balanced_shares(labels) if "balanced" in run.training.select else np.ones(len(labels))
+        found.append(Scored(place, run.targets.val, run.targets.val_labels, shares))
+    return found
 
 
 class StackedLabels:
-    """Some nodes of each run and their labels, laid end to end: rows node·R + run of an (n, R, C) block of logits.
+    """Some nodes of each run and their labels, laid end to end: rows node·R + place of an (n, R, C) block of logits.
 
     Torch's exponential rounds differently in whole vectors and in what remains after the last of them. So each run is
     filled up to whole vectors, with its first node at weight 0: no run's length decides how another is rounded.
     """
 
-    def __init__(self, nodes: Sequence[Tensor], labels: Sequence[Tensor], balanced: Sequence[bool]) -> None:
-        runs = len(nodes)
-        self.counts = np.array([len(ids) for ids in nodes])
-        self.run = np.repeat(np.arange(runs), self.counts)
-        shares = [node_shares(own, even) for own, even in zip(labels, balanced, strict=True)]
-        self.share = np.concatenate(shares)
-        weights = [np.append(share / len(share), np.zeros(-len(share) % LANES)) for share in shares]
-        self.rows = torch.cat([_filled(ids) * runs + run for run, ids in enumerate(nodes)])
-        self.labels = torch.cat([_filled(own) for own in labels])
-        self.weight = torch.from_numpy(np.concatenate(weights)).float()
-        self.real = np.flatnonzero(np.concatenate(weights))
+    def __init__(
+        self, scored: Sequence[Scored], runs: int, loss: Loss = CROSS_ENTROPY, device: torch.device | str = "cpu"
+    ) -> None:
+        self._loss = loss
+        self.counts = np.array([len(own.nodes) for own in scored])
+        self.run = np.repeat(np.arange(len(scored)), self.counts)
+        self.share = np.concatenate([own.shares for own in scored])
+        weights = np.concatenate([np.append(s / len(s), np.zeros(-len(s) % LANES)) for _, _, _, s in scored])
+        self.real = np.flatnonzero(weights)
+        self.rows = torch.cat([_filled(own.nodes) * runs + own.place for own in scored]).to(device)
+        self.labels = torch.cat([_filled(own.labels) for own in scored]).to(device)
+        self.weight = torch.from_numpy(weights).float().to(device)
 
     def mean_loss(self, logits: Tensor) -> Tensor:
         """Σ_runs of the mean loss: its gradient is each run's own."""
@@ -69,28 +89,24 @@ class StackedLabels:
         return logits.permute(1, 0, 2).reshape(-1, logits.shape[2]).index_select(0, self.rows)
 
     def _losses(self, picked: Tensor) -> Tensor:
-        """−log softmax at the label, one number for each row.
-
-        Classes come first: torch's softmax over a short last axis is ten times slower than over a first one.
-        """
-        return -torch.log_softmax(picked.t().contiguous(), dim=0).gather(0, self.labels.unsqueeze(0))[0]
-
-
-def node_shares(labels: Tensor, balanced: bool) -> NDArray[np.float64]:
-    """What each node counts in a mean: 1, or n / (C·n_c) for a node of class c, so that every class counts alike."""
-    own = labels.cpu().numpy()
-    if not balanced:
-        return np.ones(len(own))
-    _, place, count = np.unique(own, return_inverse=True, return_counts=True)
-    return (len(own) / (len(count) * count))[place]
+        return self._loss.of(picked.t().contiguous(), self.labels)
 
 
 def _filled(values: Tensor) -> Tensor:
     return torch.cat([values, values[:1].expand(-len(values) % LANES)])
 
 
-#: What the block scores for all runs at once, in one pass over the logits.
-IN_ONE_PASS = ("accuracy", "balanced_accuracy")
+class TrainingLoss:
+    """Σ_runs of the mean training loss, whatever each run minimises: its gradient is each run's own."""
+
+    def __init__(self, scored: dict[Loss, list[Scored]], runs: int, device: torch.device | str = "cpu") -> None:
+        self._parts = [StackedLabels(own, runs, loss, device) for loss, own in scored.items()]
+
+    def __call__(self, logits: Tensor) -> Tensor:
+        total, *others = [part.mean_loss(logits) for part in self._parts]
+        for other in others:
+            total = total + other
+        return total
 
 
 def other_metrics(runs: Sequence[Run]) -> dict[int, Metric]:
@@ -103,7 +119,7 @@ class ValidationScores:
     """Each run's loss and score on its validation nodes; what a run scores does not depend on its neighbours."""
 
     def __init__(self, runs: Sequence[Run]) -> None:
-        self._stacked = StackedLabels(*validation_nodes(runs))
+        self._stacked = StackedLabels(validation_nodes(runs), len(runs))
         self._targets = [run.targets for run in runs]
         self._metrics = other_metrics(runs)
 

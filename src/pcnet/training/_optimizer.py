@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from pcnet.training._settings import TrainingSettings, rate_of
+from pcnet.training._run import TrainingSettings, rate_of
 
 BETAS, EPSILON = (0.9, 0.999), 1e-8
 _WITHOUT_MOMENTUM: dict[str, Any] = {
@@ -25,8 +25,14 @@ Groups = dict[str, list[nn.Parameter]]
 class OptimizerState:
     """Parameters with the run as first axis, their running means of g and g², and the number of steps made."""
 
-    def __init__(self, groups: Groups) -> None:
+    def __init__(self, groups: Groups, settings: Sequence[TrainingSettings]) -> None:
         self.parameters = [parameter for group in groups.values() for parameter in group]
+        #: Learning rate and decay of each parameter, in each run.
+        self.rates = [
+            [(rate_of(own.lr, name), rate_of(own.wd, name)) for own in settings]
+            for name, group in groups.items()
+            for _ in group
+        ]
         self.means = [torch.zeros_like(parameter) for parameter in self.parameters]
         self.squares = [torch.zeros_like(parameter) for parameter in self.parameters]
         self.steps = torch.zeros((), dtype=torch.float32)
@@ -51,11 +57,11 @@ class RunOptimizer(OptimizerState):
 
     That is Adam, which adds wd·w to g first; AdamW takes lr·wd·w off w instead, and "sgd" is w ← w − lr · (g + wd·w).
     Torch's fused kernels, which its own optimisers call too, make one pass over memory; its optimiser classes would
-    spend more time on bookkeeping than on arithmetic for so many small groups.
+    spend more time on bookkeeping than on arithmetic for many small groups.
     """
 
     def __init__(self, groups: Groups, settings: Sequence[TrainingSettings]) -> None:
-        super().__init__(groups)
+        super().__init__(groups, settings)
         self._updates = list(self._plan(groups, settings))
 
     def _plan(
@@ -63,15 +69,15 @@ class RunOptimizer(OptimizerState):
     ) -> Iterator[tuple[int, range, Callable[..., None]]]:
         """For each group and run: the run, the places of its parameters, and their update once gradients are known."""
         start = 0
-        for group, members in groups.items():
+        for members in filter(None, groups.values()):
             places = range(start, start + len(members))
-            start = places.stop
             for run, own in enumerate(settings):
                 weights, means, squares = (
                     [tensors[place].detach()[run] for place in places]
                     for tensors in (self.parameters, self.means, self.squares)
                 )
-                rates = {"lr": rate_of(own.lr, group), "weight_decay": rate_of(own.wd, group), "maximize": False}
+                lr, decay = self.rates[start][run]
+                rates = {"lr": lr, "weight_decay": decay, "maximize": False}
                 if own.optimizer == "sgd":
                     update = functools.partial(torch._fused_sgd_, weights, **rates, **_WITHOUT_MOMENTUM)
                 else:
@@ -89,6 +95,7 @@ class RunOptimizer(OptimizerState):
                         **rates,
                     )
                 yield run, places, update
+            start = places.stop
 
     @torch.no_grad()
     def step(self) -> None:

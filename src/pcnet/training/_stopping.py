@@ -1,4 +1,4 @@
-"""Which epoch is best so far, and which runs are done."""
+"""Which epoch is best so far, and which runs are done: one rule for the CPU and the GPU."""
 
 from __future__ import annotations
 
@@ -7,49 +7,68 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pcnet.training._settings import TrainingSettings
+from pcnet.training._run import TrainingSettings
+
+#: Epochs that no run trains: the patience of those that stop by another rule.
+NEVER = 2**31
 
 
-class Progress:
-    """The validation history of R runs and what follows from it, by each run's own rule."""
+def judge(epoch, loss, score, best_epoch, best, recent, patience, epochs, by_loss):  # type: ignore[no-untyped-def]
+    """Whether an epoch improves a run, and whether the run stops with it.
+
+    `best` is the loss or the score of its best epoch, `recent` the mean of the losses before this one, which the rule
+    "window" compares with; elsewhere that is infinite. Written in operators alone, so that NumPy computes it for many
+    runs and Triton compiles the same lines into a kernel (hence no annotations).
+    """
+    finite = (loss < float("inf")) & (loss > -float("inf"))
+    lower = by_loss & (loss < best)
+    higher = (by_loss == 0) & (score >= best)
+    improved = finite & ((best_epoch < 0) | lower | higher)
+    # A loss that is no number never becomes one again.
+    over = (epoch + 1 >= epochs) | (finite == 0)
+    stopped = over | (loss > recent) | ((improved == 0) & (epoch - best_epoch >= patience))
+    return improved, stopped
+
+
+class Rules:
+    """Of each run, how it stops and selects, as `judge` takes it."""
 
     def __init__(self, settings: Sequence[TrainingSettings]) -> None:
-        runs = len(settings)
-        epochs = max(s.epochs for s in settings)
-        self.settings = list(settings)
-        self.loss = np.full((runs, epochs), np.nan)
-        self.score = np.full((runs, epochs), np.nan)
-        self.best_epoch = np.full(runs, -1)
+        self.window = np.array([s.patience if s.stopping == "window" else 0 for s in settings])
+        self.patience = np.array([s.patience if s.stopping == "patience" else NEVER for s in settings])
+        self.epochs = np.array([s.epochs for s in settings])
+        self.by_loss = np.array([s.selects_by_loss for s in settings])
+
+
+class History:
+    """The validation losses and scores of R runs and what follows from them, by each run's own rules."""
+
+    def __init__(self, settings: Sequence[TrainingSettings]) -> None:
+        self.rules = Rules(settings)
+        shape = len(settings), int(self.rules.epochs.max())
+        self.loss, self.score = np.full(shape, np.nan), np.full(shape, np.nan)
+        self.best_epoch = np.full(len(settings), -1)
         #: Epochs trained so far; a finished run's count stands still.
-        self.epochs = np.zeros(runs, dtype=int)
+        self.epochs = np.zeros(len(settings), dtype=int)
+
+    def best(self, runs: Sequence[int]) -> NDArray[np.float64]:
+        """The loss or score of each run's best epoch, by which it selects; no number before there is one."""
+        at = self.best_epoch[runs]
+        chosen = np.where(self.rules.by_loss[runs], self.loss[runs, at], self.score[runs, at])
+        return np.where(at < 0, np.nan, chosen)
 
     def record(self, runs: Sequence[int], epoch: int, loss: NDArray, score: NDArray) -> tuple[list[int], list[int]]:
         """Note an epoch of the given runs; returns those it improved and those that stop with it."""
-        self.loss[runs, epoch], self.score[runs, epoch] = loss, score
-        self.epochs[runs] = epoch + 1
-        improved = [run for run in runs if self._improves(run, epoch)]
+        rules, members = self.rules, np.array(runs)
+        # What an epoch is compared with comes before it is noted.
+        best, best_epoch = self.best(runs), self.best_epoch[members]
+        recent = np.full(len(members), np.inf)
+        for place, run in enumerate(runs):
+            if 0 < (w := rules.window[run]) < epoch:
+                recent[place] = self.loss[run, epoch - w : epoch].mean()
+        self.loss[members, epoch], self.score[members, epoch] = loss, score
+        self.epochs[members] = epoch + 1
+        limits = rules.patience[members], rules.epochs[members], rules.by_loss[members]
+        improved, stopped = (members[found] for found in judge(epoch, loss, score, best_epoch, best, recent, *limits))
         self.best_epoch[improved] = epoch
-        return improved, [run for run in runs if self._stops(run, epoch)]
-
-    def _improves(self, run: int, epoch: int) -> bool:
-        best = self.best_epoch[run]
-        if not np.isfinite(self.loss[run, epoch]):
-            return False
-        if best < 0:
-            return True
-        if self.settings[run].selects_by_loss:
-            return bool(self.loss[run, epoch] < self.loss[run, best])
-        return bool(self.score[run, epoch] >= self.score[run, best])
-
-    def _stops(self, run: int, epoch: int) -> bool:
-        s = self.settings[run]
-        # A loss that is no number never becomes one again.
-        if epoch + 1 >= s.epochs or not np.isfinite(self.loss[run, epoch]):
-            return True
-        if s.stopping == "window":
-            return epoch > s.patience and bool(
-                self.loss[run, epoch] > self.loss[run, epoch - s.patience : epoch].mean()
-            )
-        if s.stopping == "patience":
-            return bool(epoch - self.best_epoch[run] >= s.patience)
-        return False
+        return improved.tolist(), stopped.tolist()

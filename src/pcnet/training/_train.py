@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol, TypeVar, overload
+from typing import TypeVar
 
 import torch
 
+from pcnet._progress import Progress, Silent
 from pcnet.errors import PcnetError
 from pcnet.graph import Graph, Operator
-from pcnet.training._block import Block, Watch
+from pcnet.propagate import one_core
+from pcnet.training._block import Block, HostBlock, OnEpoch
 from pcnet.training._checkpoint import Checkpoint, fingerprint
-from pcnet.training._device_block import DeviceBlock
-from pcnet.training._division import divide
-from pcnet.training._host_block import HostBlock
+from pcnet.training._division import choose_workers, divide
 from pcnet.training._run import Outcome, Run, Targets
-from pcnet.training._workers import choose_workers
 
 T = TypeVar("T")
 
@@ -29,57 +27,17 @@ T = TypeVar("T")
 CHECKPOINT_INTERVAL = 10.0
 
 
-class Reporter(Protocol):
-    """Is told how far a training has come; called from several threads.
-
-    One that also has `prepare(done, total)` is told how far a method is that first has long to look at the graph.
-    """
-
-    def advance(self, epochs: int) -> None:
-        """So many more epochs of single runs are done, or will not be needed."""
-
-
-@overload
 def train(
     graph: Graph,
     runs: Sequence[Run],
     *,
     threads: int | None = None,
     device: torch.device | str = "cpu",
-    reporter: Reporter | None = None,
+    progress: Progress | None = None,
     checkpoint: str | Path | None = None,
     resume: bool = False,
-    watch: Watch | None = None,
-) -> list[Outcome]: ...
-
-
-@overload
-def train(
-    graph: Graph,
-    runs: Sequence[Run],
-    *,
-    threads: int | None = None,
-    device: torch.device | str = "cpu",
-    reporter: Reporter | None = None,
-    checkpoint: str | Path | None = None,
-    resume: bool = False,
-    watch: Watch | None = None,
-    collect: Callable[[int, Outcome], T],
-) -> list[T]: ...
-
-
-def train(
-    graph: Graph,
-    runs: Sequence[Run],
-    *,
-    threads: int | None = None,
-    device: torch.device | str = "cpu",
-    reporter: Reporter | None = None,
-    checkpoint: str | Path | None = None,
-    resume: bool = False,
-    watch: Watch | None = None,
-    collect: Callable[[int, Outcome], Any] | None = None,
-) -> list[Any]:
+    on_epoch: OnEpoch | None = None,
+) -> list[Outcome]:
     """Train every run; outcomes come in the order of the runs.
 
     Runs that allow it are trained side by side in blocks. On the CPU each of `threads` workers takes a block of its
@@ -87,23 +45,67 @@ def train(
     training in proportion and no more. Where `threads` is None, `PCNET_THREADS` or else a short measurement says how
     many. Neither the number of threads nor the division into blocks changes a bit of the outcome.
 
-    With `collect`, what it returns for a run's number and outcome takes the outcome's place. It is called as soon as
-    a block is done, one call at a time: of ten thousand runs, no more than a block's logits are in memory together,
-    and no model is made that it does not ask for.
+    `progress` hears of two stages: "looking at the graph", where a method first has long to do so, and "training",
+    whose units are epochs of single runs. With `checkpoint`, a folder, the state is written there every few seconds;
+    `resume=True` continues from it and ends with the same bits as a training that was never disturbed.
 
-    With `checkpoint`, a folder, the state is written there every few seconds; `resume=True` continues from it and ends
-    with the same bits as a training that was never disturbed. Test labels are no argument of this function.
+    `on_epoch`, on the CPU only, is called with every epoch of every run: the run's number, its accuracy in validation,
+    and the logits of all nodes. What it makes of them does not reach the training.
 
-    `watch`, on the CPU only, is told of every epoch of every run: the run's number, its accuracy in validation, and
-    the logits of all nodes. What it makes of them does not reach the training.
+    Test labels are no argument of this function. A PcnetError says what is wrong with runs that cannot be trained.
+
+    >>> from pcnet import PCNetSettings, TrainingSettings, csbm, make_split
+    >>> graph = csbm(100, 0.0, seed=0)
+    >>> targets = Targets.from_split(make_split(graph, "random-60-20-20", 0))
+    >>> runs = [Run(PCNetSettings(), TrainingSettings(epochs=5), targets, seed) for seed in range(3)]
+    >>> [outcome.epochs for outcome in train(graph, runs)]
+    [5, 5, 5]
+    """
+    return train_each(
+        graph,
+        runs,
+        collect=lambda _, outcome: outcome.whole(),
+        threads=threads,
+        device=device,
+        progress=progress,
+        checkpoint=checkpoint,
+        resume=resume,
+        on_epoch=on_epoch,
+    )
+
+
+def train_each(
+    graph: Graph,
+    runs: Sequence[Run],
+    *,
+    collect: Callable[[int, Outcome], T],
+    threads: int | None = None,
+    device: torch.device | str = "cpu",
+    progress: Progress | None = None,
+    checkpoint: str | Path | None = None,
+    resume: bool = False,
+    on_epoch: OnEpoch | None = None,
+) -> list[T]:
+    """`train`, but what `collect` returns for a run's number and its outcome takes the outcome's place.
+
+    It is called as soon as a block is done, one call at a time: of ten thousand runs, no more than a block's logits are
+    in memory together, and no model is made that it does not ask for.
+
+    >>> from pcnet import PCNetSettings, TrainingSettings, csbm, make_split
+    >>> graph = csbm(100, 0.0, seed=0)
+    >>> targets = Targets.from_split(make_split(graph, "random-60-20-20", 0))
+    >>> runs = [Run(PCNetSettings(), TrainingSettings(epochs=5), targets, seed) for seed in range(3)]
+    >>> train_each(graph, runs, collect=lambda index, outcome: (index, outcome.epochs))
+    [(0, 5), (1, 5), (2, 5)]
     """
     if not runs:
         raise PcnetError("There is nothing to train; give at least one run.")
     if threads is not None and threads < 1:
         raise PcnetError(f"threads must be at least 1, not {threads}.")
-    if watch is not None and torch.device(device).type != "cpu":
-        raise PcnetError("Single epochs can be watched on the CPU only.")
-    runs = [_on(graph, run, reporter) for run in runs]
+    if on_epoch is not None and torch.device(device).type != "cpu":
+        raise PcnetError("Single epochs can be followed on the CPU only.")
+    progress = progress or Silent()
+    runs = [_on(graph, run, progress) for run in runs]
     num_classes = max(run.targets.num_classes for run in runs)
     for run in runs:
         run.training.check_groups(run.model.groups)
@@ -122,31 +124,27 @@ def train(
     if store is not None:
         plan = store.plan(fingerprint(x, list(operators.values()), runs), plan, resume)
     interrupted, collecting = threading.Event(), threading.Lock()
+    collected: dict[int, T] = {}
+    progress.stage("training", sum(run.training.epochs for run in runs))
 
-    def take(index: int, outcome: Outcome) -> Any:
-        if collect is None:
-            return outcome.whole()
-        with collecting:
-            return collect(index, outcome)
-
-    def work(number: int) -> list[Any]:
+    def work(number: int) -> None:
         if interrupted.is_set():
-            return []
+            return
         members = [runs[index] for index in plan[number]]
-        make = DeviceBlock if x.device.type == "cuda" else HostBlock
-        block = make(x, operators[members[0].model.batch_key], members, num_classes)
-        if watch is not None:
-            block.watch = lambda member, accuracy, logits: watch(plan[number][member], accuracy, logits)
+        block = _block_on(x.device)(x, operators[members[0].model.batch_key], members, num_classes)
+        if on_epoch is not None:
+            block.on_epoch = lambda member, accuracy, logits: on_epoch(plan[number][member], accuracy, logits)
         if store is not None:
             store.load(number, block)
-            _report(reporter, block.epochs_settled)
-        _train_block(block, number, store, reporter, interrupted)
-        if block.going:
-            return []
-        return [take(index, outcome) for index, outcome in zip(plan[number], block.outcomes(), strict=True)]
+            progress.advance(block.epochs_settled)
+        _train_block(block, number, store, progress, interrupted)
+        if not block.active:
+            for index, outcome in zip(plan[number], block.outcomes(), strict=True):
+                with collecting:
+                    collected[index] = collect(index, outcome)
 
     # The number of threads inside a product is kept for each thread: a worker that did not set it would use all cores.
-    with _one_core_each(), ThreadPoolExecutor(workers, initializer=torch.set_num_threads, initargs=(1,)) as pool:
+    with one_core(), ThreadPoolExecutor(workers, initializer=torch.set_num_threads, initargs=(1,)) as pool:
         futures = [pool.submit(work, number) for number in range(len(plan))]
         try:
             while wait(futures, timeout=0.2, return_when="FIRST_EXCEPTION").not_done:
@@ -154,25 +152,27 @@ def train(
                     break
         finally:
             interrupted.set()
-    collected: list[Any] = [None] * len(runs)
-    for members, results in zip(plan, [future.result() for future in futures], strict=True):
-        for index, result in zip(members, results, strict=True):
-            collected[index] = result
-    return collected
+    for future in futures:
+        future.result()
+    return [collected[index] for index in range(len(runs))]
+
+
+def _block_on(device: torch.device) -> type[Block]:
+    if device.type == "cpu":
+        return HostBlock
+    from pcnet.training._device_block import DeviceBlock
+
+    return DeviceBlock
 
 
 def _train_block(
-    block: Block,
-    number: int,
-    store: Checkpoint | None,
-    reporter: Reporter | None,
-    interrupted: threading.Event,
+    block: Block, number: int, store: Checkpoint | None, progress: Progress, interrupted: threading.Event
 ) -> None:
     saved = time.monotonic()
-    while block.going and not interrupted.is_set():
+    while block.active and not interrupted.is_set():
         before = block.epochs_settled
         block.advance()
-        _report(reporter, block.epochs_settled - before)
+        progress.advance(block.epochs_settled - before)
         if store is not None and time.monotonic() - saved > CHECKPOINT_INTERVAL:
             store.save(number, block)
             saved = time.monotonic()
@@ -180,14 +180,19 @@ def _train_block(
         store.save(number, block)
 
 
-def _on(graph: Graph, run: Run, reporter: Reporter | None) -> Run:
-    model = run.model.for_graph(graph, getattr(reporter, "prepare", None))
+def _on(graph: Graph, run: Run, progress: Progress) -> Run:
+    """The run with settings for this graph."""
+    known = -1
+
+    def prepared(done: int, total: int) -> None:
+        nonlocal known
+        if known < 0:
+            progress.stage("looking at the graph", total)
+        progress.advance(done - max(known, 0))
+        known = done
+
+    model = run.model.for_graph(graph, prepared)
     return run if model is run.model else replace(run, model=model)
-
-
-def _report(reporter: Reporter | None, epochs: int) -> None:
-    if reporter is not None:
-        reporter.advance(int(epochs))
 
 
 def _check_targets(targets: Targets, num_nodes: int) -> None:
@@ -214,14 +219,3 @@ def _check_metric(run: Run) -> None:
             f"The validation nodes are all of one class, so {metric.title} says nothing there; choose the epoch by "
             "another metric, such as log_loss, or label more nodes."
         )
-
-
-@contextmanager
-def _one_core_each() -> Iterator[None]:
-    """Let every worker compute on its own core: threads inside products collapse beside a busy process."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

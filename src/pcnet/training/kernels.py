@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
@@ -9,12 +10,17 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from pcnet.training import _stopping
+from pcnet.training._optimizer import BETAS, EPSILON
+
 #: Rows of validation logits that one program scores.
 CHUNK = 128
 #: Numbers of a parameter that one program updates.
 PIECE = 1024
 #: Chunks and runs that the bookkeeping adds up at a time.
 TILE = 64
+#: The rule that NumPy computes on the CPU, compiled.
+judge = triton.jit(_stopping.judge)
 
 
 @triton.jit
@@ -61,7 +67,7 @@ def _record_kernel(
     losses, accuracies, loss_history, accuracy_history, prefix, epoch, alive, improved, best_epoch, best_score,
     epochs_done, window, patience, max_epochs, by_loss, runs, chunks, BLOCK: tl.constexpr, TILE: tl.constexpr,
 ):  # fmt: skip
-    """Add up the epoch's validation scores; decide which runs improved and which stop. See `Progress` for the rules."""
+    """Add up the epoch's validation scores; note which runs improve by them and which stop, as `judge` says."""
     run = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     mask = run < runs
     e = tl.load(epoch)
@@ -77,31 +83,29 @@ def _record_kernel(
     tl.store(accuracy_history + e * runs + run, accuracy, mask=mask)
     before = tl.load(prefix + e * runs + run, mask=mask, other=0.0)
     tl.store(prefix + (e + 1) * runs + run, before + loss, mask=mask)
-    going = tl.load(alive + run, mask=mask, other=0) > 0
-    finite = tl.abs(loss) < float("inf")
+    active = tl.load(alive + run, mask=mask, other=0) > 0
     best = tl.load(best_epoch + run, mask=mask, other=-1)
     score = tl.load(best_score + run, mask=mask, other=0.0)
     losses_count = tl.load(by_loss + run, mask=mask, other=1) > 0
-    better = (best < 0) | tl.where(losses_count, loss < score, accuracy >= score)
-    gain = going & finite & better
-    best = tl.where(gain, e, best)
-    tl.store(best_epoch + run, best, mask=mask)
-    tl.store(best_score + run, tl.where(gain, tl.where(losses_count, loss, accuracy), score), mask=mask)
-    tl.store(improved + run, gain.to(tl.int32), mask=mask)
     w = tl.load(window + run, mask=mask, other=0)
     full = (w > 0) & (e > w)
     earlier = tl.load(prefix + (e - w) * runs + run, mask=mask & full, other=0.0)
-    stop = full & (loss * w > before - earlier)
+    recent = tl.where(full, (before - earlier) / w.to(tl.float64), float("inf"))
     limit = tl.load(patience + run, mask=mask, other=0)
-    stop = stop | ((limit > 0) & (e - best >= limit))
-    stop = stop | (e + 1 >= tl.load(max_epochs + run, mask=mask, other=0)) | (finite == 0)
-    tl.store(epochs_done + run, tl.where(going, e + 1, tl.load(epochs_done + run, mask=mask, other=0)), mask=mask)
-    tl.store(alive + run, (going & (stop == 0)).to(tl.int32), mask=mask)
+    last = tl.load(max_epochs + run, mask=mask, other=0)
+    gain, stop = judge(e, loss, accuracy, best, score, recent, limit, last, losses_count)
+    gain = gain & active
+    tl.store(best_epoch + run, tl.where(gain, e, best), mask=mask)
+    tl.store(best_score + run, tl.where(gain, tl.where(losses_count, loss, accuracy), score), mask=mask)
+    tl.store(improved + run, gain.to(tl.int32), mask=mask)
+    tl.store(epochs_done + run, tl.where(active, e + 1, tl.load(epochs_done + run, mask=mask, other=0)), mask=mask)
+    tl.store(alive + run, (active & (stop == 0)).to(tl.int32), mask=mask)
 
 
 @triton.jit
 def _step_kernel(
     parameters, grads, means, squares, best, improved, lr, wd, kind, epoch, pieces, layout, runs,
+    BETA1: tl.constexpr, BETA2: tl.constexpr, LOG_BETA1: tl.constexpr, LOG_BETA2: tl.constexpr, EPSILON: tl.constexpr,
     BLOCK: tl.constexpr,
 ):  # fmt: skip
     """One step (of kind 0 Adam, 1 AdamW, 2 gradient descent) of a piece of one parameter.
@@ -123,17 +127,17 @@ def _step_kernel(
     rate = tl.load(lr + which * runs + run, mask=mask, other=0.0)
     decay = tl.load(wd + which * runs + run, mask=mask, other=0.0)
     way = tl.load(kind + run, mask=mask, other=0)
-    apart = way == 1
-    g = tl.where(apart, g, g + decay * p)
-    p = tl.where(apart, p - rate * decay * p, p)
-    m = 0.9 * tl.load(means + here, mask=mask, other=0.0) + 0.1 * g
-    v = 0.999 * tl.load(squares + here, mask=mask, other=0.0) + 0.001 * g * g
+    decoupled = way == 1
+    g = tl.where(decoupled, g, g + decay * p)
+    p = tl.where(decoupled, p - rate * decay * p, p)
+    m = BETA1 * tl.load(means + here, mask=mask, other=0.0) + (1.0 - BETA1) * g
+    v = BETA2 * tl.load(squares + here, mask=mask, other=0.0) + (1.0 - BETA2) * g * g
     tl.store(means + here, m, mask=mask)
     tl.store(squares + here, v, mask=mask)
     t = tl.load(epoch).to(tl.float32) + 1.0
-    m_hat = m / (1.0 - tl.exp2(t * -0.15200309344504997))
-    v_hat = v / (1.0 - tl.exp2(t * -0.0014434168696687166))
-    step = tl.where(way == 2, g, m_hat / (tl.sqrt(v_hat) + 1e-8))
+    m_hat = m / (1.0 - tl.exp2(t * LOG_BETA1))
+    v_hat = v / (1.0 - tl.exp2(t * LOG_BETA2))
+    step = tl.where(way == 2, g, m_hat / (tl.sqrt(v_hat) + EPSILON))
     tl.store(parameters + here, p - rate * step, mask=mask)
 
 
@@ -191,5 +195,7 @@ def step(state: Any, grads: Tensor, improved: Tensor, epoch: Tensor) -> None:
     """One step of every parameter of every run; see `_step_kernel`. The gradients lie end to end."""
     _step_kernel[(len(state.pieces),)](
         state.flat["parameters"], grads, state.flat["means"], state.flat["squares"], state.flat["best"], improved,
-        state.lr, state.wd, state.kind, epoch, state.pieces, state.layout, len(improved), BLOCK=PIECE,
+        state.lr, state.wd, state.kind, epoch, state.pieces, state.layout, len(improved),
+        BETA1=BETAS[0], BETA2=BETAS[1], LOG_BETA1=math.log2(BETAS[0]), LOG_BETA2=math.log2(BETAS[1]),
+        EPSILON=EPSILON, BLOCK=PIECE,
     )  # fmt: skip

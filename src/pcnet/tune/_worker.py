@@ -15,7 +15,7 @@ from torch import Tensor
 from pcnet._progress import OneStage, Progress, Silent
 from pcnet.errors import PcnetWarning
 from pcnet.graph import Graph
-from pcnet.training import Outcome, Run, Targets, available_threads, largest_block, train
+from pcnet.training import Outcome, Run, Targets, available_threads, largest_block, train_each
 from pcnet.tune._results import Results, Score, reported
 from pcnet.tune._search import Search
 from pcnet.tune._space import Settings
@@ -118,8 +118,10 @@ class Worker:
                 self.observer.see(*places[index], outcome.logits)
             return Score.of(outcome, runs[index].targets, self.search.metric)
 
-        start, progress = time.perf_counter(), OneStage(self.progress)
-        scores = train(self.graph, runs, threads=self.threads, device=self.device, reporter=progress, collect=collect)
+        start, progress = time.perf_counter(), OneStage(self.progress, "training")
+        scores = train_each(
+            self.graph, runs, collect=collect, threads=self.threads, device=self.device, progress=progress
+        )
         seconds = time.perf_counter() - start
         if self.observer is not None:
             self.observer.commit()
