@@ -129,8 +129,14 @@ def plot_response(convs: Sequence[PolynomialConv], operator: Operator, path: str
 
     The runs must share their Laplacian (`learned` says which): they are drawn over one axis.
     """
-    figure = filter_chart(learned(convs, operator))
-    figure.suptitle(title)
+    found = learned(convs, operator)
+    save_filter(filter_chart(found), found, path, title)
+
+
+def save_filter(figure: Any, found: Learned, path: str | Path, title: str) -> None:
+    """Write a drawn filter with what stands around it on a page: a title and the Laplacian."""
+    figure.suptitle(title, fontsize=11)
+    figure.supxlabel(found.laplacian, fontsize=9, color=SOFT)
     save_figure(figure, path)
 
 

@@ -14,12 +14,12 @@ import numpy as np
 from pcnet.experiment import Estimate, Result
 from pcnet.graph import Graph
 from pcnet.nn import FilterNet, filters_of, learned
-from pcnet.show._charts import RUNS, bins_chart, curves_chart, filter_chart, reliability_chart, scores_chart
+from pcnet.show._charts import RUNS, bins_chart, curves_chart, filter_chart, reliability_chart, save_filter, scores_chart
 from pcnet.show._headline import Scored, all_scores, warnings
 from pcnet.show._heatmap import FEW, heatmap, numbered
 from pcnet.show._mistakes import SHOWN, Mistake, mistakes, write_mistakes, wrong_nodes
 from pcnet.show._passband import describe_response
-from pcnet.show._plot import inline, save_figure
+from pcnet.show._plot import inline
 from pcnet.show._scores import Score
 from pcnet.show._surroundings import MEANINGS, Surroundings, by_degree, by_likeness, measure_name
 from pcnet.show._table import Cell, Table, strong
@@ -217,8 +217,8 @@ def _filter(graph: Graph, result: Result, path: Path) -> dict[str, Any]:
     drawn = filter_chart(found)
     passband = describe_response(found.lam, found.mean, found.density)
     picture = inline(drawn, f"Learned filter over the eigenvalues of the graph. {passband.sentence}")
-    drawn.suptitle(f"{experiment.title} on {experiment.dataset} ({experiment.preset}), {len(found.responses)} runs")
-    save_figure(drawn, path)
+    title = f"{experiment.title} on {experiment.dataset} ({experiment.preset}), {len(found.responses)} runs"
+    save_filter(drawn, found, path, title)
     each = [describe_response(found.lam, response, found.density).kind for response in found.responses]
     return {
         "passband": passband,
