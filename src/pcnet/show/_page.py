@@ -14,7 +14,15 @@ import numpy as np
 from pcnet.experiment import Estimate, Result
 from pcnet.graph import Graph
 from pcnet.nn import FilterNet, filters_of, learned
-from pcnet.show._charts import RUNS, bins_chart, curves_chart, filter_chart, reliability_chart, save_filter, scores_chart
+from pcnet.show._charts import (
+    RUNS,
+    bins_chart,
+    curves_chart,
+    filter_chart,
+    reliability_chart,
+    save_filter,
+    scores_chart,
+)
 from pcnet.show._headline import Scored, all_scores, warnings
 from pcnet.show._heatmap import FEW, heatmap, numbered
 from pcnet.show._mistakes import SHOWN, Mistake, mistakes, write_mistakes, wrong_nodes
