@@ -22,7 +22,7 @@ from pcnet._files import read_json, write_json, write_text
 from pcnet.compare import metric_named, summarise
 from pcnet.data import STRATIFIED
 from pcnet.experiment import resolve, run_experiment
-from pcnet.paper import Sheet
+from pcnet.show import Cell, Table
 
 METHODS = ("mlp", "gcn", "acmgcn", "h2gcn", "linkx", "pcnet")
 #: The probe has the seeds from 0 on.
@@ -112,12 +112,12 @@ def row_of(name: str, graph: Graph, advice: Mapping[str, Any], cells: Mapping[st
     }
 
 
-def tables(report: Mapping[str, Any]) -> tuple[Sheet, Sheet]:
+def tables(report: Mapping[str, Any]) -> tuple[Table, Table]:
     """The verdicts, and all means."""
     rows = report["rows"]
     within, tied = (sum(row[verdict] for row in rows) for verdict in ("within", "tied"))
-    verdicts = Sheet(
-        f"What `pcnet inspect` names first, and the best of a comparison: {within} of {len(rows)} within its interval",
+    verdicts = Table(
+        f"What pcnet inspect names first, and the best of a comparison: {within} of {len(rows)} within its interval",
         (
             "graph",
             "metric",
@@ -139,7 +139,7 @@ def tables(report: Mapping[str, Any]) -> tuple[Sheet, Sheet]:
                 row["best"],
                 f"{row['best_mean']:.2f} [{row['best_ci95'][0]:.2f}, {row['best_ci95'][1]:.2f}]",
                 f"{row['difference']:.2f} [{row['difference_ci95'][0]:.2f}, {row['difference_ci95'][1]:.2f}]",
-                *("yes" if row[verdict] else "**no**" for verdict in ("within", "tied")),
+                *("yes" if row[verdict] else Cell("no", "strong") for verdict in ("within", "tied")),
                 f"{row['inspect_computing_s']:.0f}",
             ]
             for row in rows
@@ -153,7 +153,7 @@ def tables(report: Mapping[str, Any]) -> tuple[Sheet, Sheet]:
             "inspect, s: seconds of computing, on one core; the clock of a free machine with two shows about half.",
         ),
     )
-    means = Sheet(
+    means = Table(
         "Means of the comparison",
         ("graph", *METHODS, "not tried by the probe"),
         [

@@ -12,7 +12,7 @@ from benchmarks.command import Command, console, keep, quiet, show, start
 from pcnet import load_dataset, make_split
 from pcnet.graph import Graph
 from pcnet.nn import METHODS
-from pcnet.paper import Sheet
+from pcnet.show import Table
 from pcnet.training import Run, Targets, TrainingSettings, train
 
 RUNS = 3
@@ -57,8 +57,8 @@ def compare(graph: Graph, method: str, device: str) -> dict[str, Any]:
     }
 
 
-def table(rows: Sequence[dict[str, Any]]) -> Sheet:
-    return Sheet(
+def table(rows: Sequence[dict[str, Any]]) -> Table:
+    return Table(
         f"GPU and CPU: largest relative difference of {RUNS} runs' validation losses",
         ("method", "first epoch", "ten epochs", f"{TRAINING.epochs} epochs", "nodes predicted alike"),
         [

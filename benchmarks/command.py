@@ -14,7 +14,7 @@ from rich.text import Text
 from pcnet import PcnetError, PcnetWarning
 from pcnet._files import write_json
 from pcnet.experiment import provenance
-from pcnet.paper import Sheet
+from pcnet.show import Table
 
 
 class Command(argparse.ArgumentParser):
@@ -60,7 +60,7 @@ def console(*, stderr: bool = False) -> Console:
     return found if found.is_terminal else Console(stderr=stderr, width=120)
 
 
-def show(to: Console, *sheets: Sheet) -> None:
+def show(to: Console, *sheets: Table) -> None:
     """Print tables with a line between them."""
     for sheet in sheets:
         to.print(sheet.rich(), Text(), sep="\n")
@@ -77,7 +77,7 @@ def keep(options: argparse.Namespace, figures: Mapping[str, Any]) -> None:
         write_json(options.json, with_origin(options, figures))
 
 
-def page(report: Mapping[str, Any], *sheets: Sheet) -> str:
+def page(report: Mapping[str, Any], *sheets: Table) -> str:
     """Tables as Markdown, the first under the title of the page, and where their figures come from."""
     first, *rest = (sheet.markdown() for sheet in sheets)
     origin = [

@@ -26,7 +26,8 @@ from pcnet._progress import Progress, Silent
 from pcnet.errors import PcnetWarning
 from pcnet.graph import Operator, SelfLoops
 from pcnet.nn import BernConv, Cheb2Conv, GPRConv, JacobiConv, PCConv, Perceptron
-from pcnet.paper import Sheet, published_complexity
+from pcnet.paper import published_complexity
+from pcnet.show import Table
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     screen = console()
     with screen.status("complexity"):
         report = with_origin(options, run_complexity())
-    sheet = complexity_sheet(report)
+    sheet = complexity_table(report)
     write_json(options.out / "complexity.json", report)
     write_text(options.out / "complexity.md", page(report, sheet))
     plot_complexity(report, options.out / "complexity.png")
@@ -237,7 +238,7 @@ class Step:
         torch.autograd.grad(self.layer(self.x, self.operator), self.wanted, self.gradient)
 
 
-def complexity_sheet(report: dict[str, Any]) -> Sheet:
+def complexity_table(report: dict[str, Any]) -> Table:
     """A row for each method and letter."""
     rows = []
     for row in report["rows"]:
@@ -262,7 +263,7 @@ def complexity_sheet(report: dict[str, Any]) -> Sheet:
     if busy := complaint(report["other_processes"]):
         notes = (*notes, busy)
     columns = ("method", "size", "from – to", "ms", "exponent", "expected", "where")
-    return Sheet("Computational complexity, measured", columns, rows, notes)
+    return Table("Computational complexity, measured", columns, rows, notes)
 
 
 if __name__ == "__main__":

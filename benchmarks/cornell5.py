@@ -25,11 +25,11 @@ import torch
 from benchmarks.command import Command, page, quiet, start, with_origin
 from pcnet import PcnetError, Run, Split, Targets, load_dataset, train
 from pcnet._files import read_json, write_json, write_text
-from pcnet.cli._progress import ShareBar
 from pcnet.compare import scores
 from pcnet.experiment import method_name, resolve
 from pcnet.graph import Graph, structural_pairs
-from pcnet.paper import Sheet, published
+from pcnet.paper import published
+from pcnet.show import ProgressBar, Table
 
 DATASET, EPOCHS = "cornell5", 10
 #: Not a method: the graph of alike nodes that WRGAT works on, built before it and kept under PCNET_CACHE.
@@ -104,8 +104,13 @@ def build(graph: Graph) -> dict[str, Any]:
     """WRGAT's pairs of alike nodes, or their reading where they have been kept."""
     start, computing = time.perf_counter(), time.process_time()
     adjacency = resolve("penn94", "wrgat", preset="table3", fallback=True).model.operator(graph).matrix.to_scipy()
-    with ShareBar("structure") as bar:
-        found = structural_pairs(adjacency, lambda done, total: bar.tell("alike nodes", done / total))
+    with ProgressBar() as bar:
+
+        def report(done: int, total: int) -> None:
+            bar.stage("alike nodes", total)
+            bar.advance(done)
+
+        found = structural_pairs(adjacency, report)
     taken = {"setup_s": time.perf_counter() - start, "computing_s": time.process_time() - computing}
     return taken | {"pairs": found.pairs.shape[1], "rings": found.rings}
 
@@ -153,7 +158,7 @@ def _peak_gib() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**30
 
 
-def sheet(report: dict[str, Any]) -> Sheet:
+def sheet(report: dict[str, Any]) -> Table:
     rows = []
     for row in report["rows"]:
         title = "WRGAT's pairs of alike nodes" if row["name"] == STRUCTURE else method_name(row["name"])
@@ -185,7 +190,8 @@ def sheet(report: dict[str, Any]) -> Sheet:
         if busy > cores
         else f"Nothing else kept the {cores} cores busy.",
     ]
-    return Sheet(f"Table 3's methods on {report['dataset']}, {report['epochs']} epochs", COLUMNS, rows, tuple(notes))
+    title = f"Table 3's methods on {report['dataset']}, {report['epochs']} epochs"
+    return Table(title, COLUMNS, rows, notes, words=("settings",))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from benchmarks.timing import Spread, elapsed, take_turns
 from benchmarks.training import endless_runs
 from pcnet import load_dataset, make_split
 from pcnet.experiment import resolve
-from pcnet.paper import Sheet
+from pcnet.show import Table
 from pcnet.training._device_block import CHUNK, DeviceBlock
 
 #: Dataset, runs side by side, and how many times faster per run and epoch it should be.
@@ -78,9 +78,9 @@ def compare(name: str, runs: int, target: float | None, device: str) -> dict[str
     }
 
 
-def table(rows: Sequence[dict[str, Any]]) -> Sheet:
+def table(rows: Sequence[dict[str, Any]]) -> Table:
     columns = ("dataset", "runs", "plain", "pcnet", "times faster", "target", "ms an epoch", "first s", "GiB")
-    return Sheet(
+    return Table(
         "Training on the GPU: ms per run and epoch, median (lowest–highest)",
         columns,
         [

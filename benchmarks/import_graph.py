@@ -19,7 +19,7 @@ import numpy as np
 import pcnet
 from benchmarks.command import Command, console, keep, show, start
 from benchmarks.timing import Others
-from pcnet.paper import Sheet
+from pcnet.show import Table
 
 #: What the library sets out to do with ten million edges.
 SECONDS, GIBIBYTES = 60.0, 4.0
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             figures = (f"{case['megabytes']:.0f}", f"{case['seconds']:.1f}", f"{case['peak_gibibytes']:.2f}")
             rows.append([kind, ids, *figures, str(case["other_processes"])])
     columns = ("file", "ids", "MB", "seconds", "GiB at most", "other cores")
-    show(screen, Sheet(f"{options.nodes:,} nodes, {options.edges:,} edges", columns, rows))
+    show(screen, Table(f"{options.nodes:,} nodes, {options.edges:,} edges", columns, rows))
     keep(options, report)
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from benchmarks.command import Command, console, keep, show, start
 from benchmarks.timing import Others
 from pcnet._files import read_json
-from pcnet.paper import Sheet
+from pcnet.show import Table
 
 #: Memory that all of it has to do with.
 GIBIBYTES = 24.0
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     }
     rows = [[s["stage"], f"{s['seconds']:.1f}", f"{s['peak_gibibytes']:.2f}", str(s["other"])] for s in stages]
     title = f"{options.nodes:,} nodes, {options.edges:,} edges"
-    show(screen, Sheet(title, ("stage", "seconds", "GiB at most", "other cores"), rows))
+    show(screen, Table(title, ("stage", "seconds", "GiB at most", "other cores"), rows))
     keep(options, report)
 
 

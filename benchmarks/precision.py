@@ -11,7 +11,7 @@ from benchmarks.command import Command, console, keep, quiet, show, start
 from pcnet import PcnetError, load_dataset
 from pcnet.compare import summarise
 from pcnet.experiment import DEFAULT_METHOD, presets, resolve, run_experiment
-from pcnet.paper import Sheet
+from pcnet.show import Table
 
 COARSE = ("tf32", "bfloat16")
 DIFFERENCE = (
@@ -53,7 +53,7 @@ def compare(preset: str, dataset: str, device: str) -> dict[str, Any]:
     return row
 
 
-def table(rows: Sequence[dict[str, Any]]) -> Sheet:
+def table(rows: Sequence[dict[str, Any]]) -> Table:
     lines = []
     for row in rows:
         cells = []
@@ -63,7 +63,7 @@ def table(rows: Sequence[dict[str, Any]]) -> Sheet:
         lines.append([row["table"], row["dataset"], f"{row['float32']['mean']:.2f}", *cells])
     averages = [f"{mean(row[precision]['difference'] for row in rows):+.3f}" for precision in COARSE]
     title = "Test accuracy in percent; difference to float32 over the same runs"
-    return Sheet(title, ("table", "dataset", "float32", *COARSE), [*lines, ["all", "", "", *averages]])
+    return Table(title, ("table", "dataset", "float32", *COARSE), [*lines, ["all", "", "", *averages]])
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from safetensors.numpy import load_file
 
 from benchmarks.command import Command, keep, start
 from pcnet._files import read_json, write_json, write_text
-from pcnet.paper import Sheet
+from pcnet.show import Table
 
 #: Graph and method; without a graph it is CiteSeer with the settings of Table 2.
 CASES: tuple[tuple[str | None, str], ...] = (
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = _parse(arguments)
     rows = [compare(graph, method, options) for graph, method in chosen(options)]
     different = [row for row in rows if not row["models"] == row["scores"] == SAME]
-    sheet = Sheet(
+    sheet = Table(
         f"Two checkouts, {len(rows) - len(different)} of {len(rows)} trainings the same",
         ("graph", "method", "tensors", "test before", "test after", "models", "scores"),
         [[str(row[column]) for column in COLUMNS] for row in rows],

@@ -11,7 +11,7 @@ from typing import Any
 
 from benchmarks.command import Command, console, keep, show, start
 from benchmarks.timing import Others, complaint
-from pcnet.paper import Sheet
+from pcnet.show import Table
 
 #: What Python is given, and the seconds that it may take.
 COMMANDS = {
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     lines = [[row["what"], f"{row['seconds']:.2f}", f"{row['computing_s']:.2f}", _verdict(row)] for row in rows]
     notes = (f"The best of {options.rounds}. {complaint(busy)}".rstrip(),)
     show(
-        console(), Sheet("Seconds of a fresh process", ("what", "seconds", "of them computing", "target"), lines, notes)
+        console(), Table("Seconds of a fresh process", ("what", "seconds", "of them computing", "target"), lines, notes)
     )
     keep(options, {"rounds": options.rounds, "rows": rows, "other_processes": busy})
 

@@ -8,14 +8,14 @@ from typing import Any
 from benchmarks.graphs import in_words
 from benchmarks.timing import Spread, short
 from pcnet.experiment import method_name
-from pcnet.paper import Sheet
+from pcnet.show import Table
 
 Row = dict[str, Any]
 #: What stands where nothing was measured.
 NOTHING = "–"
 
 
-def section_tables(section: str, result: Any) -> list[Sheet]:
+def section_tables(section: str, result: Any) -> list[Table]:
     """The tables of one section."""
     return TABLES[section](result)
 
@@ -30,7 +30,7 @@ def verdict(row: Row, sign: str) -> str:
     return NOTHING if row["target"] is None else f"{sign} {row['target']:g}, {'met' if row['met'] else 'missed'}"
 
 
-def _ways(result: dict[str, Any]) -> list[Sheet]:
+def _ways(result: dict[str, Any]) -> list[Table]:
     rows = result["rows"]
     title = f"One filter, forward and backward, {in_words(rows[0])}, {rows[0]['columns']} columns a run"
     sheets = []
@@ -44,10 +44,10 @@ def _ways(result: dict[str, Any]) -> list[Sheet]:
     return [*sheets, _by_order(title, shown, "peak_bytes", _shares)]
 
 
-def _by_order(title: str, rows: list[Row], key: str, figure: Callable[[Row], str]) -> Sheet:
+def _by_order(title: str, rows: list[Row], key: str, figure: Callable[[Row], str]) -> Table:
     missing = _by([row for row in rows if key not in row], "way")
     orders = {way: ", ".join(str(row["N"]) for row in of_way) for way, of_way in missing}
-    return Sheet(
+    return Table(
         title,
         ("way", *(f"N = {order}" for order, _ in _by(rows, "N"))),
         [[_way(of_way), *(figure(row) if key in row else NOTHING for row in of_way)] for _, of_way in _by(rows, "way")],
@@ -55,7 +55,7 @@ def _by_order(title: str, rows: list[Row], key: str, figure: Callable[[Row], str
     )
 
 
-def _scale(result: dict[str, Any]) -> list[Sheet]:
+def _scale(result: dict[str, Any]) -> list[Table]:
     rows = result["rows"]
     lines, notes = [], []
     for nodes, of_size in _by(rows, "nodes"):
@@ -70,10 +70,10 @@ def _scale(result: dict[str, Any]) -> list[Sheet]:
             lines.append(["" if place else f"{nodes:,}", _way([row]), *figures])
     title = f"One filter, forward and backward, {rows[0]['columns']} columns, N = {rows[0]['N']}, by size of the graph"
     columns = ("nodes", "way", "ms", "over pcnet", "most MiB", "kept MiB")
-    return [Sheet(title, columns, lines, (*notes, *_left_out(result)))]
+    return [Table(title, columns, lines, (*notes, *_left_out(result)))]
 
 
-def _bandwidth(result: dict[str, Any]) -> list[Sheet]:
+def _bandwidth(result: dict[str, Any]) -> list[Table]:
     rows, lines = result["rows"], []
     for nodes, of_size in _by(rows, "nodes"):
         for place, row in enumerate(of_size):
@@ -81,7 +81,7 @@ def _bandwidth(result: dict[str, Any]) -> list[Sheet]:
             figures = [str(row["products"]), short(row["bytes"] / 1e9), spread(row["ms"]), spread(row["fraction"], 100)]
             lines.append([*head, row["what"], *figures, short(100 * row["fraction_of_best_copy"])])
     copy = spread(result["copy_bytes_per_s"], 1e-9)
-    products = Sheet(
+    products = Table(
         f"Sparse products beside a copy, which reads and writes {copy} GB/s; {rows[0]['columns']} columns",
         ("nodes", "entries", "what", "products", "GB", "ms", "% of the copy", "% of the best"),
         lines,
@@ -91,7 +91,7 @@ def _bandwidth(result: dict[str, Any]) -> list[Sheet]:
             *_left_out(result),
         ),
     )
-    memory = Sheet(
+    memory = Table(
         "pcnet, forward and backward, most memory at a time, in sizes of x",
         ("nodes", *(f"N = {order}" for order, _ in _by(result["memory"], "N"))),
         [
@@ -105,7 +105,7 @@ def _bandwidth(result: dict[str, Any]) -> list[Sheet]:
     return [products, memory]
 
 
-def _training(result: dict[str, Any]) -> list[Sheet]:
+def _training(result: dict[str, Any]) -> list[Table]:
     lines = []
     for dataset, of_dataset in _by(result["rows"], "dataset"):
         for place, row in enumerate(of_dataset):
@@ -114,13 +114,13 @@ def _training(result: dict[str, Any]) -> list[Sheet]:
             lines.append([*head, str(row["runs"]), spread(row["pcnet_ms"]), spread(row["ratio"]), *goal])
     columns = ("dataset", "plain, singly", "threads", "runs", "pcnet, together", "times faster", "target")
     title = "Training with the settings of Table 2: ms per run and epoch"
-    return [Sheet(title, columns[: len(lines[0])], lines)]
+    return [Table(title, columns[: len(lines[0])], lines)]
 
 
-def _methods(result: dict[str, Any]) -> list[Sheet]:
+def _methods(result: dict[str, Any]) -> list[Table]:
     figures = ("plain_ms", "cached_ms", "pcnet_ms", "ratio", "ratio_cached")
     return [
-        Sheet(
+        Table(
             f"Other methods on the splits of Table 2: ms per run and epoch, {result['rows'][0]['runs']} runs",
             ("dataset", "method", "plain", "cached", "pcnet", "plain / pcnet", "cached / pcnet"),
             [
@@ -136,9 +136,9 @@ def _methods(result: dict[str, Any]) -> list[Sheet]:
     ]
 
 
-def _propagation(result: dict[str, Any]) -> list[Sheet]:
+def _propagation(result: dict[str, Any]) -> list[Table]:
     return [
-        Sheet(
+        Table(
             f"Propagation alone on {result['dataset']}, N = {result['N']}, forward and backward",
             ("way", "runs at once", "threads", "ms per run", "over pcnet"),
             [
@@ -150,9 +150,9 @@ def _propagation(result: dict[str, Any]) -> list[Sheet]:
     ]
 
 
-def _memory(result: dict[str, Any]) -> list[Sheet]:
+def _memory(result: dict[str, Any]) -> list[Table]:
     return [
-        Sheet(
+        Table(
             f"Kept for backward on {result['dataset']}, in sizes of x",
             ("way", *(f"N = {order}" for order in result["N"])),
             [[way, *(f"{share:.2f}" for share in shares)] for way, shares in result["kept"].items()],
@@ -161,9 +161,9 @@ def _memory(result: dict[str, Any]) -> list[Sheet]:
     ]
 
 
-def _neighbour(result: dict[str, Any]) -> list[Sheet]:
+def _neighbour(result: dict[str, Any]) -> list[Table]:
     return [
-        Sheet(
+        Table(
             f"Training on {result['dataset']} next to {result['busy_processes']} busy processes: ms per run and epoch",
             ("way", "alone", "next to them", "times slower"),
             [
@@ -202,7 +202,7 @@ def _by(rows: Iterable[Row], key: str) -> list[tuple[Any, list[Row]]]:
     return [(value, [row for row in rows if row[key] == value]) for value in values]
 
 
-TABLES: dict[str, Callable[[dict[str, Any]], list[Sheet]]] = {
+TABLES: dict[str, Callable[[dict[str, Any]], list[Table]]] = {
     "ways": _ways,
     "scale": _scale,
     "bandwidth": _bandwidth,

@@ -28,7 +28,7 @@ from pcnet._files import read_json, write_json, write_text
 from pcnet.compare import METRICS
 from pcnet.experiment import MEMBERS, Ensemble, resolve, run_experiment
 from pcnet.graph import Graph
-from pcnet.paper import Sheet
+from pcnet.show import Table
 
 SHARE, TIMES, METHODS = 0.4, 3, ("pcnet", "gcn", "mlp")
 #: Graphs with so many labels must be met within so many points, and so many cases of a hundred lie in their interval.
@@ -126,12 +126,12 @@ def _mean_difference(cells: Sequence[Mapping[str, Any]]) -> float | None:
     return float(np.mean([abs(cell["estimate"] - cell["truth"]) for cell in cells])) if cells else None
 
 
-def table(report: Mapping[str, Any]) -> Sheet:
+def table(report: Mapping[str, Any]) -> Table:
     found, cells = report["summary"], report["cells"]
     share = 100 * found["inside"] / found["cases"]
     off = found["mean_difference_large"]
     large = "–" if off is None else f"{off:.2f}"
-    return Sheet(
+    return Table(
         "What `pcnet train` says, and what is true",
         (
             "graph",

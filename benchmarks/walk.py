@@ -20,7 +20,7 @@ from typing import Any
 
 import pcnet
 from benchmarks.command import Command, keep, start
-from pcnet.paper import Sheet
+from pcnet.show import Table
 
 SOURCE = Path(pcnet.__file__).parent
 PEOPLE = Path(__file__).parents[1] / "examples" / "people"
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "Functions of src/pcnet that ran, in the order in which their files were reached; importing does not count.",
         "Calls from room to room: pairs of a function and one it calls, of different rooms.",
     )
-    print(Sheet(title, ("file", "functions"), rows, notes).markdown())
+    print(Table(title, ("file", "functions"), rows, notes).markdown())
     keep(options, {"target": TARGET, "met": found["files"] <= TARGET, **found})
 
 

@@ -30,6 +30,10 @@ class Registry(Mapping[str, T]):
             raise PcnetError(f"There is a {self.what} '{name}' already; choose another name.")
         self._entries[name.lower()] = entry
 
+    def remove(self, name: str) -> None:
+        """Forget an entry, in a session that tries things out."""
+        del self._entries[name.lower()]
+
     def named(self, name: str) -> T:
         """The entry of this name in any case; a PcnetError lists the known names when there is none."""
         if name.lower() not in self._entries:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from benchmarks.complexity import METHODS, Size, Step, complexity_sheet, run_complexity, with_loops
+from benchmarks.complexity import METHODS, Size, Step, complexity_table, run_complexity, with_loops
 from benchmarks.exponents import Exponent, fit_exponent
 from benchmarks.graphs import random_graph
 from benchmarks.plots import plot_complexity
@@ -149,14 +149,14 @@ def test_operators_have_the_loops_that_a_layer_wants(self_loops):
 
 
 def test_table_and_picture(report, tmp_path):
-    sheet = complexity_sheet(report)
+    sheet = complexity_table(report)
     assert len(sheet.rows) == len(report["rows"])
     lines = [line for line in sheet.markdown().splitlines() if line.startswith("|")]
     assert {line.replace("\\|", "").count("|") for line in lines} == {len(sheet.columns) + 1}
     with (console := Console(width=120)).capture() as shown:
         console.print(sheet.rich())
     assert "|E|" in shown.get()
-    busy = complexity_sheet({**report, "other_processes": 1.5})
+    busy = complexity_table({**report, "other_processes": 1.5})
     assert "Other processes kept 1.5 cores busy meanwhile; repeat this." in busy.notes
     plot_complexity(report, tmp_path / "complexity.png")
     assert (tmp_path / "complexity.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"

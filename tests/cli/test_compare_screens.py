@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
 import subprocess
 import sys
 
@@ -14,9 +15,9 @@ from rich.console import Console
 from small_comparisons import LONG, SMALL, corrected_interval
 
 from pcnet import csbm
-from pcnet.cli._compare_report import show
 from pcnet.compare import summarise
 from pcnet.experiment import Compared, Experiment, Trained, splits_of
+from pcnet.show import comparison_record, print_comparison
 
 pytestmark = pytest.mark.filterwarnings("ignore::pcnet.PcnetWarning")
 MADE = {"date": "2025-03-01", "machine": "a machine"}
@@ -43,7 +44,7 @@ TITLES = ("pcnet", "pcnet-half-lin", "glognn++")
 @pytest.mark.parametrize("width", [80, 120])
 def test_on_screens(compared, width):
     console = Console(file=io.StringIO(), width=width)
-    show(console, compared)
+    print_comparison(console, comparison_record(compared, "accuracy", [], "cpu"))
     text = console.file.getvalue()
     assert "…" not in text
     assert max(map(len, text.splitlines())) <= width
@@ -77,7 +78,7 @@ def test_in_a_pipe_and_80_columns(place, pets, process, monkeypatch):
 
 
 def test_live_on_a_terminal(place, pets):
-    """A terminal sees a table that changes, and at the end only the result."""
+    """A terminal sees the bar of the method at work, a line for each that is finished, and the result."""
     pty = pytest.importorskip("pty")
     main, other = pty.openpty()
     command = [sys.executable, "-m", "pcnet", *LONG]
@@ -91,7 +92,7 @@ def test_live_on_a_terminal(place, pets):
     assert running.wait(timeout=60) == 0
     os.close(main)
     text = seen.decode()
-    assert "waiting" in text
-    assert " of 3 methods done" in text
-    assert "1 of 3 done: " not in text
-    assert text.rindex("Everything is in") > text.rindex("waiting")
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
+    assert re.search(r", 2 of 3: training .*━", plain)
+    assert "1 of 3 done: " in plain
+    assert plain.rindex("Everything is in") > plain.rindex("━")

@@ -10,9 +10,9 @@ import pytest
 import torch
 
 from pcnet import csbm
-from pcnet.cli._inspect_page import bar, command_lines, sparkline
 from pcnet.data import write_graph
 from pcnet.inspect import _plan
+from pcnet.show._inspect import bar, command_lines, sparkline
 
 KEYS = {"nodes", "edges", "self_loops", "isolated", "components", "classes", "labelled", "homophily", "probe", "advice"}
 MEASURES = {"edge", "node", "class_insensitive", "adjusted", "label_informativeness"}

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from counted_progress import Counted
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
@@ -20,7 +21,7 @@ from pcnet.data import CATALOGUE, load_embedded
 from pcnet.data._load import _read
 from pcnet.data._raw import read_embedded
 from pcnet.graph import Graph
-from pcnet.paper import datasets_sheet, published_statistics, run_datasets, statistics
+from pcnet.paper import datasets_table, published_statistics, run_datasets, statistics
 from pcnet.paper._datasets import NUMBERS
 
 _FOLDER = os.environ.get("PCNET_DATA")
@@ -69,8 +70,8 @@ def test_counts(nodes, data):
 
 
 def test_embedded_citeseer(nowhere):
-    told = []
-    report = run_datasets(nowhere, tell=lambda what, done: told.append((what, done)))
+    progress = Counted()
+    report = run_datasets(nowhere, progress=progress)
     report = json.loads(json.dumps(report, allow_nan=False))
     (row,) = report["rows"]
     assert row["dataset"] == "citeseer"
@@ -83,8 +84,7 @@ def test_embedded_citeseer(nowhere):
     assert [each["dataset"] for each in report["left_out"]] == [
         name for name in published_statistics() if name != "citeseer"
     ]
-    assert [what for what, _ in told] == list(published_statistics())
-    assert [done for _, done in told] == [place / 8 for place in range(8)]
+    assert (progress.total, progress.done) == (8, 8)
 
 
 def test_a_difference_that_nobody_can_explain(nowhere):
@@ -93,7 +93,7 @@ def test_a_difference_that_nobody_can_explain(nowhere):
     for number in ("nodes", "homophily"):
         assert found[number]["verdict"] == "differs"
         assert found[number]["reason"] == "The reason is not known."
-    sheet = datasets_sheet({"what": "w", "rule": "r", "rows": [found], "left_out": []})
+    sheet = datasets_table({"what": "w", "rule": "r", "rows": [found], "left_out": []})
     assert sheet.rows[0][1] == "3,327 (paper 3,328)"
     assert sheet.rows[0][-1] == "differs in nodes, edges, h(G)"
 
@@ -127,7 +127,7 @@ def test_all_that_are_at_hand(real, monkeypatch, tmp_path):
 
 
 def test_table(nowhere):
-    sheet = datasets_sheet(run_datasets(nowhere))
+    sheet = datasets_table(run_datasets(nowhere))
     text = sheet.markdown()
     assert "| citeseer | 3,327 | 4,552 (paper 4,676) | 3,703 | 6 | 0.74 | 0 | differs in edges |" in text
     assert "- penn94 is left out: its data was not at hand." in text

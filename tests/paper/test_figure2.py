@@ -7,14 +7,14 @@ import json
 import numpy as np
 import pytest
 import torch
+from counted_progress import Counted
 from rich.console import Console
 
 from pcnet import PcnetError
 from pcnet.nn import PCConv
-from pcnet.paper import figure2_sheet, plot_figure2, run_figure2
+from pcnet.paper import figure2_table, plot_figure2, run_figure2
 from pcnet.paper._figure2 import TARGETS, best_polynomial, rmse
-from pcnet.paper._learning import POINTS, WAYS, P, T, learn, orthonormal
-from pcnet.paper._spectrum import Spectrum
+from pcnet.paper._learning import POINTS, WAYS, P, Spectrum, T, learn, orthonormal
 from pcnet.polynomial import filter_family, fit_response
 
 ORDERS = (2, 4, 6)
@@ -27,13 +27,13 @@ def spectrum():
 
 
 @pytest.fixture(scope="module")
-def told():
-    return []
+def progress():
+    return Counted()
 
 
 @pytest.fixture(scope="module")
-def report(told):
-    found = run_figure2(ORDERS, seeds=3, side=14, steps=300, tell=lambda what, done: told.append((what, done)))
+def report(progress):
+    found = run_figure2(ORDERS, seeds=3, side=14, steps=300, progress=progress)
     return json.loads(json.dumps(found, allow_nan=False))
 
 
@@ -114,21 +114,18 @@ def test_the_kept_theta_has_the_median_error(report):
             assert error == pytest.approx(found["eigenvalues"]["median"], rel=1e-6)
 
 
-def test_tells_how_far_it_is(report, told):
-    shares = [done for _, done in told]
-    assert len(told) == len(ORDERS) * len(WAYS)
-    assert shares == sorted(shares)
-    assert shares[0] == 0
-    assert shares[-1] < 1
+def test_says_how_far_it_is(report, progress):
+    assert progress.advances == len(ORDERS) * len(WAYS)
+    assert progress.done == progress.total == len(WAYS) * sum(ORDERS)
 
 
 def test_table(report):
-    sheet = figure2_sheet(report)
+    sheet = figure2_table(report)
     assert [(row[0], row[1]) for row in sheet.rows] == [(name, str(K)) for name in TARGETS for K in ORDERS]
     assert f"comb, {PHI}: the error falls with every K." in sheet.notes
     worse = json.loads(json.dumps(report))
     worse["cells"][1]["learned"][PHI]["eigenvalues"]["median"] = 9.0
-    assert f"comb, {PHI}: the error falls up to K = 2 only." in figure2_sheet(worse).notes
+    assert f"comb, {PHI}: the error falls up to K = 2 only." in figure2_table(worse).notes
     assert "\\|sin" not in sheet.markdown(), "only cells need an escape"
     with (console := Console(width=120)).capture() as shown:
         console.print(sheet.rich())

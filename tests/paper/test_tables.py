@@ -14,11 +14,11 @@ from pcnet.paper import (
     Cell,
     TableSweep,
     cells_of,
-    cells_sheet,
-    overview_sheet,
+    cells_table,
+    overview_table,
     plot_differences,
     table_report,
-    winners_sheet,
+    winners_table,
 )
 
 CELL = Cell("table2", "pcnet", "citeseer")
@@ -143,7 +143,7 @@ def test_a_report_says_what_came_out():
     assert report["ranks"]["ours"] == {"pcnet": 1.0, "gcn": 2.0, "mlp": 3.0}
     assert report["winners"]["cora"]["best"] == "pcnet"
     assert not any(rival["indistinguishable"] for rival in report["winners"]["cora"]["rivals"])
-    text = "".join(sheet(report).markdown() for sheet in (overview_sheet, winners_sheet, cells_sheet))
+    text = "".join(sheet(report).markdown() for sheet in (overview_table, winners_table, cells_table))
     assert "no settings yet" in text
     assert "PCNet" in text
     assert "91.45 ± " in text
@@ -208,14 +208,14 @@ def test_what_is_made_as_published_says_so_everywhere():
     records[mixhop]["as_published"] = mixhop.original.label
     report = table_report("table3", records, {})
     assert "chosen by test" in next(cell for cell in report["cells"] if cell["method"] == "mixhop")["as_published"]
-    overview = overview_sheet(report)
+    overview = overview_table(report)
     assert "as published" in overview.title
     marked = {row[0]: "†" in row[1] for row in overview.rows}
     assert marked == {"GCN": False, "MixHop": True}
     assert any(note.startswith("† MixHop: as published: chosen by test") for note in overview.notes)
-    verdicts = {row[0]: row[7] for row in cells_sheet(report).rows}
+    verdicts = {row[0]: row[7] for row in cells_table(report).rows}
     assert verdicts["GCN"] == "above"
     assert verdicts["MixHop"].startswith("reproduced; as published: chosen by test")
     plain = table_report("table3", {gcn: records[gcn]}, {})
     assert not plain["as_published"]
-    assert "†" not in overview_sheet(plain).markdown() + cells_sheet(plain).markdown()
+    assert "†" not in overview_table(plain).markdown() + cells_table(plain).markdown()

@@ -65,7 +65,7 @@ def test_follows_the_theme(browser, pages):
     colours = {}
     for dark, media in ((False, ""), (True, ""), (True, "print")):
         browser.open(pages / "small.html", 800, dark=dark, media=media)
-        ink = "getComputedStyle(document.querySelector('svg .axis')).fill"
+        ink = "getComputedStyle(document.querySelector('svg text[style*=ink]')).fill"
         colours[dark, media] = browser.evaluate(COLOUR), browser.evaluate(ink)
     assert colours[False, ""] != colours[True, ""]
     assert colours[True, "print"] == ("rgb(255, 255, 255)", "rgb(0, 0, 0)")

@@ -74,12 +74,12 @@ def test_stands_alone_and_is_well_formed(page, small, trained):
     assert outline.used.count("script") == 1
     assert all(address.startswith(("#", "data:,")) or address == "mistakes.csv" for address in outline.addresses)
     assert not re.search(r"url\(|@import", page(small, trained))
-    assert outline.used.count("svg") == 9
+    assert outline.used.count("svg") == 7
 
 
 def test_pictures_have_a_name_each(page, small, trained):
     labels = re.findall(r'<svg [^>]*role="img" aria-label="([^"]+)"', page(small, trained))
-    assert len({*labels}) == len(labels) == 9
+    assert len({*labels}) == len(labels) == 7
 
 
 def test_the_same_result_is_the_same_file(page, small, trained):

@@ -11,9 +11,6 @@ from rich.console import Console
 from rich.text import Text
 
 from pcnet._machine import chosen_device, device_note
-from pcnet.cli._compare_progress import CompareProgress
-from pcnet.cli._compare_report import results, show, write_results
-from pcnet.cli._compare_sentences import listed
 from pcnet.cli._graph_argument import GraphArgument, ReadOption, graph_at, names_dataset
 from pcnet.cli._next_steps import after_comparison
 from pcnet.cli._options import (
@@ -45,6 +42,14 @@ from pcnet.experiment import (
     splits_of,
 )
 from pcnet.graph import Graph
+from pcnet.show import (
+    CompareProgress,
+    comparison_record,
+    graph_words,
+    listed,
+    print_comparison,
+    write_comparison,
+)
 
 
 def compare(
@@ -112,10 +117,7 @@ def compare(
     console = Console(stderr=json_file == "-")
     titles = listed([experiment.title for experiment in experiments.values()])
     words = metric_words(loaded, usual.scored_by, metric)
-    rest = (
-        f" on {loaded.name} ({loaded.num_nodes:,} nodes, {loaded.num_features:,} features, {loaded.num_classes} "
-        f"classes): {usual.protocol}, {len(splits)} splits, {words}{device_note(device)}"
-    )
+    rest = f" on {graph_words(loaded)}: {usual.protocol}, {len(splits)} splits, {words}{device_note(device)}"
     console.print(Text.assemble((titles, "bold"), rest), highlight=False)
     trained, left_out = _train_all(loaded, folder, console, threads, device)
     folder.clear()
@@ -123,7 +125,6 @@ def compare(
         reasons = list(dict.fromkeys(left_out.values()))
         raise PcnetError(reasons[0] if len(reasons) == 1 else f"No method could be trained. {' '.join(reasons)}")
     compared = Compared(loaded, splits, trained, left_out)
-    show(console, compared)
     options = {
         "preset": [preset] if preset else [],
         "protocol": [protocol] if protocol else [],
@@ -133,8 +134,9 @@ def compare(
         "data": [str(data)] if data else [],
     }
     steps = after_comparison(compared.by_method[compared.numbers.order[0]], graph, options)
-    value = results(compared, words, steps, device)
-    write_results(folder.path, compared, value)
+    value = comparison_record(compared, words, steps, device)
+    print_comparison(console, value)
+    write_comparison(folder.path, value, compared.numbers.ranks)
     for what, command in steps:
         console.print(f"{what}\n  {command}", highlight=False, markup=False, soft_wrap=True)
     console.print(f"Everything is in {folder.path}; look at compare.html", highlight=False, markup=False)

@@ -6,9 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
-from rich.box import SIMPLE
 from rich.console import Console
-from rich.table import Table
 
 from pcnet.cli._file_options import DataOption, JsonOption, emit_json
 from pcnet.data import (
@@ -23,6 +21,7 @@ from pcnet.data import (
     find,
     find_splits,
 )
+from pcnet.show import Table, strong
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -43,15 +42,13 @@ def list_datasets(data: DataOption = None, json_file: JsonOption = None) -> None
     emit_json(json_file, rows)
     if json_file == "-":
         return
-    table = Table(title="Datasets (edges: undirected, with native loops)", box=SIMPLE, padding=(0, 1, 0, 0))
-    table.add_column("name", no_wrap=True)
-    for column in ("nodes", "edges", "features", "classes", "homophily"):
-        table.add_column(column, justify="right")
-    table.add_column("found in", no_wrap=True)
-    for row in rows:
-        counts = (f"{row[column]:,}" for column in ("nodes", "edges", "features", "classes"))
-        table.add_row(row["name"], *counts, f"{row['homophily']:.2f}", _short(row["found"]))
-    Console().print(table)
+    numbers = ("nodes", "edges", "features", "classes")
+    cells = [
+        [row["name"], *(f"{row[each]:,}" for each in numbers), f"{row['homophily']:.2f}", _short(row["found"])]
+        for row in rows
+    ]
+    title, columns = "Datasets (edges: undirected, with native loops)", ("name", *numbers, "homophily", "found in")
+    Console().print(Table(title, columns, cells, words=("found in",)).rich())
     typer.echo(f"data folder: {data_folder(data) or 'none (--data or PCNET_DATA)'}")
     typer.echo(f"cache: {cache_folder()}")
 
@@ -85,10 +82,10 @@ def verify(
     rows = [row for dataset in chosen for row in file_states(dataset, data)]
     emit_json(json_file, rows)
     if json_file != "-":
-        table = Table("file", "state", box=SIMPLE)
-        for row in rows:
-            table.add_row(row["file"], row["state"], style=None if row["state"] == "ok" else "bold")
-        Console().print(table if rows else "No dataset was found; name a folder with --data.")
+        cells = [[row["file"], row["state"]] for row in rows]
+        states = [each if each[1] == "ok" else strong(each) for each in cells]
+        table = Table("", ("file", "state"), states, words=("state",), wrap=True)
+        Console().print(table.rich() if rows else "No dataset was found; name a folder with --data.")
     if any(row["state"] in ("changed", "missing") for row in rows):
         raise typer.Exit(1)
 

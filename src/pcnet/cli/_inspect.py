@@ -9,7 +9,6 @@ from rich.console import Console
 
 from pcnet._machine import chosen_device
 from pcnet.cli._graph_argument import GraphArgument, ReadOption, graph_at
-from pcnet.cli._inspect_page import print_page
 from pcnet.cli._options import (
     DataOption,
     DeviceOption,
@@ -20,10 +19,10 @@ from pcnet.cli._options import (
     check_json,
     emit_json,
 )
-from pcnet.cli._progress import ShareBar
 from pcnet.compare import metric_named
 from pcnet.errors import PcnetError
 from pcnet.inspect import inspect_graph
+from pcnet.show import ProgressBar, print_inspection
 
 
 def inspect(
@@ -61,7 +60,7 @@ def inspect(
         metric_named(metric)
     check_json(json_file)
     chosen = graph_at(graph, data, read)
-    with ShareBar("inspecting") as progress:
+    with ProgressBar() as progress:
         found = inspect_graph(
             chosen,
             splits=splits,
@@ -74,5 +73,5 @@ def inspect(
         )
     if json_file != "-":
         named = [] if graph is None else [graph]
-        print_page(Console(), found, [*named, *(word for wish in read or () for word in ("--read", wish))])
+        print_inspection(Console(), found, [*named, *(word for wish in read or () for word in ("--read", wish))])
     emit_json(json_file, found.as_dict())

@@ -9,9 +9,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from rich.box import SIMPLE
 from rich.console import Console
-from rich.table import Table
 
 from pcnet._files import check_target, read_json, write_atomically, write_csv
 from pcnet._machine import chosen_device
@@ -21,7 +19,7 @@ from pcnet.data import ReadOptions, graph_of
 from pcnet.errors import PcnetError
 from pcnet.experiment import Ensemble
 from pcnet.graph import Graph
-from pcnet.show import ProgressBar
+from pcnet.show import ProgressBar, Table
 
 ENDINGS = (".csv", ".parquet")
 
@@ -68,14 +66,10 @@ def predict(
     _write(output, columns)
     console = Console(stderr=json_file == "-")
     found = Counter(columns["label"])
-    table = Table(box=SIMPLE, title=f"Predicted for {len(rows):,} nodes of {graph.name}", title_justify="left")
-    table.add_column("class")
-    table.add_column("nodes", justify="right")
-    table.add_column("mean probability", justify="right")
     top, labels = probabilities[rows].max(axis=1), np.array(columns["label"])
-    for name, count in found.most_common():
-        table.add_row(str(name), f"{count:,}", f"{top[labels == name].mean():.2f}")
-    console.print(table)
+    counts = [[str(n), f"{count:,}", f"{top[labels == n].mean():.2f}"] for n, count in found.most_common()]
+    title = f"Predicted for {len(rows):,} nodes of {graph.name}"
+    console.print(Table(title, ("class", "nodes", "mean probability"), counts).rich(), "", sep="\n")
     models = f"{len(ensemble.models)} models of {ensemble.settings.method}"
     console.print(f"{models}; predictions are in {output}", highlight=False, markup=False)
     emit_json(

@@ -1,4 +1,4 @@
-"""`pcnet reproduce`: every number, table and figure of the paper again, beside the published one."""
+"""`pcnet reproduce`: every number, table and figure of the paper again, and the published one."""
 
 from __future__ import annotations
 
@@ -7,10 +7,15 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
 from pcnet._machine import chosen_device
-from pcnet.cli._options import DataOption, DeviceOption, JsonOption, ThreadsOption
+from pcnet.cli._options import DataOption, DeviceOption, JsonOption, ThreadsOption, emit_json
+from pcnet.cli._reproduction import Reproduction
 from pcnet.errors import PcnetError, close_match
+from pcnet.experiment import provenance
+from pcnet.paper import TableSweep, cells_of
+from pcnet.propagate import available_threads
 
 TABLES: dict[str, tuple[str, ...]] = {
     "table1": ("table1",),
@@ -75,15 +80,24 @@ def reproduce(
         raise PcnetError("--only-known reports tables from the store; leave out --anew and what is no table.")
     if as_published and (chosen not in (["table2"], ["table3"]) or device != "cpu"):
         raise PcnetError("--as-published goes with table2 or table3 alone, on the CPU.")
-    # Loaded here: the tables take a second to load, and most mistakes are found before.
-    from pcnet.cli._reproduction import Reproduction
-
     tables = [table for target in chosen if target in TABLES for table in TABLES[target]]
-    work = Reproduction(store, out, data, runs, device, threads, processes, json_file)
-    how = {"resume": resume, "only_known": only_known, "as_published": as_published}
-    work.tables(tables, _names(methods), _names(datasets), **how)
-    work.others([target for target in chosen if target in OTHERS])
-    work.finish()
+    # On a GPU, or with several threads in each, one cell at a time.
+    alone = device != "cpu" or threads is not None
+    origin = provenance(device)
+    work = Reproduction(
+        TableSweep(store, data, runs, device, threads, origin),
+        out,
+        Console(stderr=json_file == "-"),
+        origin,
+        processes if processes is not None else 1 if alone else available_threads(),
+    )
+    if tables:
+        cells = cells_of(tables, _names(methods), _names(datasets), as_published=as_published)
+        work.tables(tables, cells, resume=resume, only_known=only_known)
+    for target in chosen:
+        if target in OTHERS:
+            work.other(target)
+    emit_json(json_file, work.reports)
 
 
 def _targets(targets: Sequence[str]) -> list[str]:

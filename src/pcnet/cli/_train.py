@@ -27,13 +27,10 @@ from pcnet.cli._options import (
     emit_json,
     metric_words,
 )
-from pcnet.cli._progress import training_bar
-from pcnet.cli._train_report import headline, show_scores
 from pcnet.errors import PcnetError
 from pcnet.experiment import DEFAULT_METHOD, MEMBERS, RunFolder, provenance, resolve, run_experiment
 from pcnet.graph import require_labels
-from pcnet.nn import filters_of
-from pcnet.show import plot_response, write_report
+from pcnet.show import ProgressBar, print_scores, train_headline, write_report
 
 
 def train(
@@ -102,12 +99,12 @@ def train(
     console = Console(stderr=json_file == "-")
     folder = RunFolder.open(out, experiment, resume)
     members = MEMBERS if (predictor if predictor is not None else not experiment.of_a_preset) else 0
-    console.print(headline(graph, experiment, device), highlight=False, markup=False, style="bold")
+    console.print(train_headline(graph, experiment, device), highlight=False, markup=False, style="bold")
     if experiment.metric != "accuracy" and metric is None:
         words = metric_words(graph, experiment.scored_by, metric)
         console.print(f"Scored by {words}; --metric accuracy changes that.", highlight=False, markup=False)
     try:
-        with training_bar(experiment, members) as bar:
+        with ProgressBar() as bar:
             result = run_experiment(
                 graph,
                 experiment,
@@ -127,14 +124,10 @@ def train(
     made = provenance(device)
     summary, source = {**result.as_dict(), **made}, graph_name or graph.name
     folder.write(graph, result, summary, source, read or [])
-    convs = filters_of(outcome.model for outcome in result.outcomes)
-    if convs:
-        title = f"{experiment.title} on {experiment.dataset} ({experiment.preset}), {len(convs)} runs"
-        plot_response(convs, experiment.model.operator(graph), folder.path / "response.png", title=title)
     steps = after_training(folder.path, graph, result, source, read or [])
     write_report(folder.path / "report.html", graph, result, steps=steps, **made)
     folder.finish(result)
-    show_scores(console, result)
+    print_scores(console, result)
     for note in (*graph.notes, *result.notes):
         console.print(f"note: {note}", style="dim", highlight=False, markup=False)
     console.print(f"{result.seconds:.1f} s; everything is in {folder.path}", highlight=False, markup=False)

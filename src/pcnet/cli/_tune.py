@@ -26,11 +26,10 @@ from pcnet.cli._options import (
     emit_json,
     metric_words,
 )
-from pcnet.cli._tune_report import SearchBar, headline, show
-from pcnet.cli._tuned_tables import rich_table, write_tables
 from pcnet.data import load_dataset
 from pcnet.errors import PcnetError
 from pcnet.experiment import DEFAULT_METHOD, command_line, presets, provenance, resolve
+from pcnet.show import ProgressBar, print_tuned, tune_headline, tuned_table, write_tuned_tables
 from pcnet.tune import Search, Tuned, cells_to_search, space_of
 from pcnet.tune import tune as run_search
 
@@ -121,13 +120,14 @@ def tune(
         words = f"{metric_words(graph, asked.metric, metric)}{device_note(device)}"
         said = {**provenance(device), "device": device}
         try:
-            console.print(headline(graph, asked, words), highlight=False)
-            with SearchBar() as bar:
+            console.print(tune_headline(graph, asked, words), highlight=False, markup=False, style="bold")
+            with ProgressBar() as bar:
                 tuned = run_search(graph, asked, folder, threads=threads, device=device, progress=bar, provenance=said)
         except KeyboardInterrupt:
             raise Interrupted(f"Interrupted; the same command continues the search in {folder}.") from None
         where = [word for key in read or [] for word in ("--read", key)] + (["--data", str(data)] if data else [])
-        show(console, tuned, shlex.join(["pcnet", "train", dataset, "--preset", str(folder / "best.json"), *where]))
+        train = ["pcnet", "train", dataset, "--preset", str(folder / "best.json"), *where]
+        print_tuned(console, tuned, shlex.join(train))
         for note in (*graph.notes, *tuned.best["notes"]):
             console.print(f"note: {note}", style="dim", highlight=False)
         return tuned
@@ -159,6 +159,6 @@ def tune(
         console.print(f"The chosen settings are in {write_chosen(out, method, bests)}.", highlight=False)
         emit_json(json_file, {"cells": bests})
         return
-    rows = write_tables(out, bests, command_line())
-    console.print(rich_table(rows))
+    rows = write_tuned_tables(out, bests, command_line())
+    console.print(tuned_table(rows).rich())
     emit_json(json_file, {"cells": rows})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 import scipy.sparse
@@ -54,9 +53,8 @@ def learned(convs: Sequence[PolynomialConv], operator: Operator) -> Learned:
     return Learned(lam, responses, density, f"{laplacian}, η = {operator.eta:g}")
 
 
-@lru_cache(maxsize=1)
 def _spectrum(operator: Operator) -> tuple[FloatArray, FloatArray]:
-    """Points on the interval of S and the density there; kept, since a run folder has two pictures of it."""
+    """Points on the interval of S and the density there."""
     matrix = operator.matrix.to_scipy()
     small = operator.matrix.nnz <= EXACT
     low, high = operator.interval if small else _rough_interval(matrix, operator.eta)

@@ -5,13 +5,11 @@ picture. Who runs them adds the command, the date, the machine and the versions.
 """
 
 from pcnet.paper._cells import Cell, cells_of
-from pcnet.paper._datasets import datasets_sheet, run_datasets, statistics
+from pcnet.paper._datasets import datasets_table, run_datasets, statistics
 from pcnet.paper._differences_plot import plot_differences
-from pcnet.paper._figure2 import figure2_sheet, run_figure2
-from pcnet.paper._figure2_plot import plot_figure2
+from pcnet.paper._figure2 import figure2_table, plot_figure2, run_figure2
 from pcnet.paper._original import ORIGINAL, OriginalEvaluation
 from pcnet.paper._presets import USUAL
-from pcnet.paper._progress import Tell
 from pcnet.paper._published import (
     Figure,
     Published,
@@ -21,9 +19,8 @@ from pcnet.paper._published import (
     published_names,
     published_statistics,
 )
-from pcnet.paper._sheet import Sheet
 from pcnet.paper._sweep import Record, TableSweep
-from pcnet.paper._tables import cells_sheet, overview_sheet, table_report, winners_sheet
+from pcnet.paper._tables import cells_table, overview_table, table_report, winners_table
 
 __all__ = [
     "ORIGINAL",
@@ -33,15 +30,13 @@ __all__ = [
     "OriginalEvaluation",
     "Published",
     "Record",
-    "Sheet",
     "Statistics",
     "TableSweep",
-    "Tell",
     "cells_of",
-    "cells_sheet",
-    "datasets_sheet",
-    "figure2_sheet",
-    "overview_sheet",
+    "cells_table",
+    "datasets_table",
+    "figure2_table",
+    "overview_table",
     "plot_differences",
     "plot_figure2",
     "published",
@@ -52,5 +47,5 @@ __all__ = [
     "run_figure2",
     "statistics",
     "table_report",
-    "winners_sheet",
+    "winners_table",
 ]

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pcnet._progress import Progress, Silent
 from pcnet.data import dataset_named, find, load_dataset
 from pcnet.errors import PcnetError, PcnetWarning
 from pcnet.graph import Graph, edge_homophily
-from pcnet.paper._progress import Tell, silent
 from pcnet.paper._published import Statistics, published_statistics
-from pcnet.paper._sheet import Sheet
+from pcnet.show import Table
 
 #: What the paper prints of each dataset, and the heading it has here.
 NUMBERS = {"nodes": "nodes", "edges": "edges", "features": "features", "classes": "classes", "homophily": "h(G)"}
@@ -28,19 +28,22 @@ UNKNOWN = "The reason is not known."
 
 
 def run_datasets(
-    data: str | Path | None = None, *, published: Mapping[str, Statistics] | None = None, tell: Tell = silent
+    data: str | Path | None = None,
+    *,
+    published: Mapping[str, Statistics] | None = None,
+    progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Count every dataset of the paper's table that can be had, and compare it with the published row.
 
     Args:
         data: folder of raw datasets, as for `load_dataset`.
         published: rows to compare with; the paper's by default.
-        tell: is told which dataset is read now, and which share is done.
+        progress: is told how far it is.
     """
     published = published_statistics() if published is None else published
-    rows, left_out = [], []
-    for done, (name, row) in enumerate(published.items()):
-        tell(name, done / len(published))
+    rows, left_out, progress = [], [], progress or Silent()
+    progress.stage("counting datasets", len(published))
+    for name, row in published.items():
         try:
             with warnings.catch_warnings():
                 # What it warns of stands among the row's notes.
@@ -50,13 +53,15 @@ def run_datasets(
             if find(dataset_named(name), data) is not None:
                 raise  # it is there, but damaged
             left_out.append({"dataset": name, "reason": "its data was not at hand"})
+            progress.advance()
             continue
         found = statistics(graph)
         compared = {number: _compare(name, number, found[number], row) for number in NUMBERS}
         notes = [note for note in (*graph.notes, row.note) if note]
         rows.append({"dataset": name, **compared, "loops": found["loops"], "notes": notes})
+        progress.advance()
     return {
-        "what": "The paper's datasets, counted from the data as it is trained on, beside the published table",
+        "what": "The paper's datasets, counted from the data as it is trained on, and the published table",
         "rule": RULE,
         "rows": rows,
         "left_out": left_out,
@@ -78,7 +83,7 @@ def statistics(graph: Graph) -> dict[str, Any]:
 
 
 def _compare(dataset: str, number: str, found: float, row: Statistics) -> dict[str, Any]:
-    """A number beside the published one, and where they differ the reason."""
+    """A number and the published one, and where they differ the reason."""
     published = getattr(row, number)
     cell = {"found": found, "published": published, "verdict": "same"}
     if (round(found, 2) if number == "homophily" else found) != published:
@@ -88,8 +93,8 @@ def _compare(dataset: str, number: str, found: float, row: Statistics) -> dict[s
     return cell
 
 
-def datasets_sheet(report: dict[str, Any]) -> Sheet:
-    """A row for each dataset; beside a number that differs stands the published one."""
+def datasets_table(report: dict[str, Any]) -> Table:
+    """A row for each dataset; behind a number that differs stands the published one."""
     rows = [
         [row["dataset"], *(_figure(number, row[number]) for number in NUMBERS), f"{row['loops']:,}", _verdict(row)]
         for row in report["rows"]
@@ -100,11 +105,12 @@ def datasets_sheet(report: dict[str, Any]) -> Sheet:
         for number, title in NUMBERS.items()
         if "reason" in row[number]
     ]
-    said = " ".join(reasons)
-    notes = [f"{row['dataset']}: {note}" for row in report["rows"] for note in row["notes"] if note not in said]
+    known = " ".join(reasons)
+    notes = [f"{row['dataset']}: {note}" for row in report["rows"] for note in row["notes"] if note not in known]
     missing = [f"{each['dataset']} is left out: {each['reason']}." for each in report["left_out"]]
     columns = ("dataset", *NUMBERS.values(), "loops", "verdict")
-    return Sheet(report["what"], columns, rows, (f"{report['rule']}.", *reasons, *notes, *missing))
+    notes = [f"{report['rule']}.", *reasons, *notes, *missing]
+    return Table(report["what"], columns, rows, notes, words=("verdict",))
 
 
 def _figure(number: str, cell: dict[str, Any]) -> str:

@@ -1,9 +1,10 @@
-"""The paper's Figure 2: two difficult filters that PC-Conv learns end to end, beside the best that any θ could do."""
+"""The paper's Figure 2: two difficult filters that PC-Conv learns end to end, and the best that any θ could do."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from pathlib import Path
 from statistics import median, median_low
 from typing import Any
 
@@ -11,13 +12,12 @@ import numpy as np
 import torch
 
 from pcnet._checks import FloatArray, whole_number
+from pcnet._progress import Progress, Silent
 from pcnet.errors import PcnetError
-from pcnet.paper._learning import POINTS, WAYS, P, T, learn
-from pcnet.paper._progress import Tell, silent
-from pcnet.paper._sheet import Sheet
-from pcnet.paper._spectrum import WEIGHTS, Spectrum
+from pcnet.paper._learning import POINTS, WAYS, WEIGHTS, P, Spectrum, T, learn
 from pcnet.polynomial import comb, fit_response, identifiability, low_band_pass, pc_response
 from pcnet.propagate import one_core
+from pcnet.show import PALE, SOFT, Table, panels, save_figure, styled
 
 Target = Callable[[Any], FloatArray]
 TARGETS: dict[str, Target] = {"comb": comb, "low-band-pass": low_band_pass}
@@ -27,6 +27,9 @@ FORMULAS = {
 }
 #: Where a response is compared with its target: at the eigenvalues of the graph, and on [0, 2].
 PLACES = ("eigenvalues", "interval")
+#: Of the drawn responses, the larger K, the darker; and of each way of learning.
+BLUES = ("#a6cde8", "#5aa5d6", "#1f6fb4", "#08306b")
+LOOKS = (("#D55E00", "s"), ("#08306b", "o"))
 
 
 def run_figure2(
@@ -36,12 +39,12 @@ def run_figure2(
     side: int = 32,
     signals: int = 2,
     steps: int = 1000,
-    tell: Tell = silent,
+    progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Learn both targets G with PC-Conv for each K = N, from several seeds, in two ways.
 
-    The layer is given signals x and U G(Λ) Uᵀ x, and nothing tells it of G or of the graph's eigenvalues Λ. A seed
-    draws the signals and where the training begins.
+    The layer is given signals x and U G(Λ) Uᵀ x, and never sees G or the graph's eigenvalues Λ. A seed draws the
+    signals and where the training begins.
 
     Args:
         orders: the K's.
@@ -49,7 +52,7 @@ def run_figure2(
         side: nodes along a side of the grid that is filtered on.
         signals: columns of x.
         steps: of Adam, all on the same x.
-        tell: is told what is learned now, and which share is done.
+        progress: is told how far it is.
     """
     orders = [whole_number("K", K, least=1) for K in orders]
     for K in orders:
@@ -60,9 +63,9 @@ def run_figure2(
     # Matrices of this size are too small for several threads.
     with one_core():
         spectrum = Spectrum.of_grid(side)
-        learned = _learned(orders, spectrum, seeds, signals, steps, tell)
+        learned = _learned(orders, spectrum, seeds, signals, steps, progress or Silent())
     return {
-        "what": "Two target responses learned end to end by PC-Conv with N = K, beside the least-squares optimum",
+        "what": "Two target responses learned end to end by PC-Conv with N = K, and the least-squares optimum",
         "rule": (
             "error: root of the mean squared difference between the response and its target, over the eigenvalues of "
             "the graph and over 2001 equally spaced points of [0, 2]; learned: the median over seeds; optimum: the "
@@ -88,25 +91,24 @@ def run_figure2(
 
 
 def _learned(
-    orders: Sequence[int], spectrum: Spectrum, seeds: int, signals: int, steps: int, tell: Tell
+    orders: Sequence[int], spectrum: Spectrum, seeds: int, signals: int, steps: int, progress: Progress
 ) -> dict[tuple[str, int], dict[str, FloatArray]]:
     """By target and K, and then by way: θ with a row for each seed."""
-    nodes, numbers = len(spectrum.lam), range(seeds)
+    numbers = range(seeds)
     drawn = [
-        torch.randn(nodes, signals, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+        torch.randn(len(spectrum.lam), signals, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
         for seed in numbers
     ]
     x = torch.stack(drawn * len(TARGETS))
     y = torch.stack([spectrum.filtered(target, each) for target in TARGETS.values() for each in drawn])
     learned: dict[tuple[str, int], dict[str, FloatArray]] = {(name, K): {} for name in TARGETS for K in orders}
-    work, done = len(WAYS) * sum(orders), 0
+    progress.stage("learning responses", len(WAYS) * sum(orders))
     for K in orders:
         for label, way in WAYS.items():
-            tell(f"K = {K}, {label}", done / work)
             theta = learn(K, way, x, y, spectrum.operator, [*numbers] * len(TARGETS), steps)
             for name, of_target in zip(TARGETS, np.split(theta, len(TARGETS)), strict=True):
                 learned[name, K][label] = of_target
-            done += K
+            progress.advance(K)
     return learned
 
 
@@ -115,13 +117,13 @@ def _cell(name: str, K: int, learned: dict[str, FloatArray], lam: FloatArray) ->
     target = TARGETS[name]
     cell: dict[str, Any] = {"target": name, "K": K, "condition": identifiability(K, K, T).condition, "learned": {}}
     for way, theta in learned.items():
-        at_eigenvalues, on_interval = (
-            [rmse(pc_response(at, row, K, T), target(at)) for row in theta] for at in (lam, POINTS)
-        )
-        middle = at_eigenvalues.index(median_low(at_eigenvalues))
+        errors = {
+            place: [rmse(pc_response(at, row, K, T), target(at)) for row in theta]
+            for place, at in zip(PLACES, (lam, POINTS), strict=True)
+        }
+        middle = errors["eigenvalues"].index(median_low(errors["eigenvalues"]))
         cell["learned"][way] = {
-            "eigenvalues": {"median": median(at_eigenvalues), "per_seed": at_eigenvalues},
-            "interval": {"median": median(on_interval), "per_seed": on_interval},
+            **{place: {"median": median(each), "per_seed": each} for place, each in errors.items()},
             "theta": theta[middle].tolist(),
         }
     cell["optimum"] = {
@@ -145,35 +147,31 @@ def rmse(found: FloatArray, wanted: FloatArray) -> float:
     return float(np.sqrt(np.mean((found - wanted) ** 2)))
 
 
-def figure2_sheet(report: dict[str, Any]) -> Sheet:
+def figure2_table(report: dict[str, Any]) -> Table:
     """Errors at the eigenvalues and, in brackets, on [0, 2]."""
+
+    def errors(by_place: dict[str, float]) -> str:
+        return "{:.4f} ({:.4f})".format(*(by_place[place] for place in PLACES))
+
     rows = [
         [
             cell["target"],
             str(cell["K"]),
             f"{cell['condition']:.0e}",
-            *(_errors({place: each[place]["median"] for place in PLACES}) for each in cell["learned"].values()),
-            _errors(cell["optimum"]),
+            *(errors({place: each[place]["median"] for place in PLACES}) for each in cell["learned"].values()),
+            errors(cell["optimum"]),
         ]
         for cell in report["cells"]
     ]
-    settings = ", ".join(f"{key}: {value}" for key, value in report["settings"].items())
-    return Sheet(
-        "Figure 2: responses learned by PC-Conv",
-        ("target", "K = N", "condition of B", *report["ways"], "optimum"),
-        rows,
-        (
-            *(_finding(report["cells"], name, label) for name in report["targets"] for label in report["ways"]),
-            f"{report['rule']}. The table shows the first, and the second in brackets.",
-            *(f"{name}: {formula}" for name, formula in report["targets"].items()),
-            *(f"{label}: {words}" for label, words in report["ways"].items()),
-            settings,
-        ),
+    notes = (
+        *(_finding(report["cells"], name, label) for name in report["targets"] for label in report["ways"]),
+        f"{report['rule']}. The table shows the first, and the second in brackets.",
+        *(f"{name}: {formula}" for name, formula in report["targets"].items()),
+        *(f"{label}: {words}" for label, words in report["ways"].items()),
+        ", ".join(f"{key}: {value}" for key, value in report["settings"].items()),
     )
-
-
-def _errors(by_place: dict[str, float]) -> str:
-    return "{:.4f} ({:.4f})".format(*(by_place[place] for place in PLACES))
+    columns = ("target", "K = N", "condition of B", *report["ways"], "optimum")
+    return Table("Figure 2: responses learned by PC-Conv", columns, rows, notes)
 
 
 def _finding(cells: list[dict[str, Any]], target: str, way: str) -> str:
@@ -181,3 +179,48 @@ def _finding(cells: list[dict[str, Any]], target: str, way: str) -> str:
     errors = {cell["K"]: cell["learned"][way]["eigenvalues"]["median"] for cell in cells if cell["target"] == target}
     until = next((K for (K, error), (_, after) in pairwise(errors.items()) if after >= error), None)
     return f"{target}, {way}: the error falls " + ("with every K." if until is None else f"up to K = {until} only.")
+
+
+@styled
+def plot_figure2(report: dict[str, Any], path: str | Path) -> None:
+    """A column for each target: above, it and what was learned for up to four K; below, all errors."""
+    settings, way = report["settings"], list(report["ways"])[-1]
+    title = f"Responses learned end to end by PC-Conv with N = K, t = {settings['t']:g}, p = {settings['p']:g}"
+    figure, grid = panels(8.4, 6.2, 2, len(TARGETS), title=title)
+    lam = np.linspace(0, 2, 801)
+    for (above, below), (name, target) in zip(grid.T, TARGETS.items(), strict=True):
+        cells = [cell for cell in report["cells"] if cell["target"] == name]
+        above.plot(lam, target(lam), color="black", lw=1.4, ls=(0, (4, 2)), label="target", zorder=3)
+        places = np.unique(np.linspace(0, len(cells) - 1, len(BLUES)).round().astype(int))
+        for place, colour in zip(places, BLUES[-len(places) :], strict=True):
+            K, theta = cells[place]["K"], cells[place]["learned"][way]["theta"]
+            response = pc_response(lam + settings["p"] - 2, theta, K, settings["t"])
+            above.plot(lam, response, color=colour, lw=1.6, label=f"K = {K}")
+        above.set(title=name, xlabel="eigenvalue λ of I − Ã", xticks=[0, 0.5, 1, 1.5, 2])
+        _draw_errors(below, cells, list(report["ways"]))
+    grid[1, 1].sharey(grid[1, 0])
+    grid[0, 0].set_ylabel("response")
+    grid[1, 0].set_ylabel("error at the graph's eigenvalues")
+    grid[0, -1].legend(loc="upper center", title=way, title_fontsize=8)
+    grid[1, 0].legend(loc="lower left")
+    words = "; ".join(f"{label}: {words}" for label, words in report["ways"].items())
+    graph = f"{settings['graph']}; {settings['steps']} steps; medians and ranges over {settings['seeds']} seeds"
+    figure.supxlabel(f"{graph}\n{words}", fontsize=7, color=SOFT)
+    save_figure(figure, path)
+
+
+def _draw_errors(axes: Any, cells: list[dict[str, Any]], ways: Sequence[str]) -> None:
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    orders = [cell["K"] for cell in cells]
+    best = [cell["optimum"]["eigenvalues"] for cell in cells]
+    axes.plot(orders, best, color=PALE, lw=7, label="least-squares optimum", zorder=1, solid_capstyle="round")
+    for label, (colour, marker) in zip(ways, LOOKS, strict=True):
+        errors = [cell["learned"][label]["eigenvalues"] for cell in cells]
+        middle = np.array([each["median"] for each in errors])
+        low, high = (np.array([end(each["per_seed"]) for each in errors]) for end in (min, max))
+        look = {"lw": 1.6, "ms": 4.5, "capsize": 2, "elinewidth": 0.9, "color": colour, "marker": marker}
+        axes.errorbar(orders, middle, yerr=[middle - low, high - middle], label=label, **look)
+    axes.set(yscale="log", xlabel="K = N", xticks=orders, yticks=[0.02, 0.05, 0.1, 0.2, 0.5])
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_minor_formatter(NullFormatter())

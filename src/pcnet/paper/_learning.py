@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,6 +20,39 @@ from pcnet.polynomial import filter_family
 T, P = 0.1, 2.0
 #: Points on [0, 2], where the spectrum of every graph lies.
 POINTS = np.linspace(0.0, 2.0, 2001)
+#: The weight of a grid's edge is drawn from this interval; loops weigh 1.
+WEIGHTS = (20.0, 30.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    """I − Ã = U Λ Uᵀ, `lam` the diagonal of Λ, ascending."""
+
+    operator: Operator
+    lam: FloatArray
+    U: FloatArray
+
+    @staticmethod
+    def of_grid(side: int) -> Spectrum:
+        """A square grid with edges of random weight, whose eigenvalues fill [0, 2).
+
+        The loops that Ã adds are light compared with the edges: with edges of weight 1 the largest eigenvalue would be
+        1.6 instead of almost 2. And no two weights are the same, nor any two eigenvalues.
+        """
+        nodes = torch.arange(side * side).view(side, side)
+        starts = torch.cat([nodes[:, :-1].flatten(), nodes[:-1].flatten()])
+        ends = torch.cat([nodes[:, 1:].flatten(), nodes[1:].flatten()])
+        weight = torch.from_numpy(np.random.default_rng(0).uniform(*WEIGHTS, size=len(starts)))
+        edge_index = torch.stack([torch.cat([starts, ends]), torch.cat([ends, starts])])
+        operator = Operator.from_edges(edge_index, side * side, weight.repeat(2), dtype=torch.float64)
+        laplacian = torch.eye(side * side, dtype=torch.float64) - operator.matrix.to_dense()
+        lam, U = torch.linalg.eigh(laplacian)
+        # The smallest is 0; round-off may take it for less, where a target need not be defined.
+        return Spectrum(operator, lam.clamp(min=0).numpy(), U.numpy())
+
+    def filtered(self, response: Callable[[Any], FloatArray], x: Tensor) -> Tensor:
+        """U G(Λ) Uᵀ x."""
+        return torch.from_numpy((self.U * response(self.lam)) @ (self.U.T @ x.numpy()))
 
 
 @dataclass(frozen=True)
@@ -48,19 +82,8 @@ def learn(K: int, way: Way, x: Tensor, y: Tensor, operator: Operator, seeds: Seq
     """argmin_θ mean (PCConv_θ(x) − y)² by Adam, for R trainings side by side that do not see each other.
 
     The layer has N = K and the gradient is the one of its own backward. φ begins where the seed says, and the learning
-    rate falls to zero along a cosine.
-
-    Args:
-        K: number of filters.
-        way: what Adam moves.
-        x: signals, (R, n, d).
-        y: the same signals filtered as wanted.
-        operator: of the graph.
-        seeds: one for each training.
-        steps: of Adam.
-
-    Returns:
-        θ, (R, K+1).
+    rate falls to zero along a cosine. `x` are signals, (R, n, d), `y` the same signals filtered as wanted; there is a
+    seed for each training. Returns θ, (R, K+1).
     """
     stack = PCConv.stack([PCConv(K, K, T, P) for _ in seeds]).double()
     matrix = torch.from_numpy(way.matrix(K))

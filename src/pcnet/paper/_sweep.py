@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from pcnet._files import read_json, write_json
-from pcnet._progress import OneStage, Progress
+from pcnet._progress import OneStage, Progress, Silent
 from pcnet.data import dataset_named, load_dataset
 from pcnet.errors import PcnetError, PcnetWarning
 from pcnet.experiment import Experiment, run_experiment
@@ -33,7 +33,7 @@ class TableSweep:
     runs: int = 10
     device: str = "cpu"
     threads: int | None = None
-    #: What every record says about where it was computed.
+    #: Where it was computed, for every record.
     provenance: Mapping[str, Any] | None = None
 
     def path(self, cell: Cell) -> Path:
@@ -41,11 +41,11 @@ class TableSweep:
         return self.folder / cell.table / f"{name}.json"
 
     def experiment(self, cell: Cell) -> Experiment | None:
-        """The cell's experiment with as many runs as are wanted, but no more than it has seeds."""
+        """The cell's experiment with at most as many runs as it has seeds."""
         experiment = cell.experiment
         return None if experiment is None else experiment.with_runs(min(self.runs, len(experiment.seeds)), None)
 
-    def known(self, cell: Cell, say: Callable[[str], object]) -> Record | None:
+    def known(self, cell: Cell, report: Callable[[str], object]) -> Record | None:
         """What the folder has of a cell; a damaged file, or one of other settings, is as good as none."""
         path, experiment = self.path(cell), self.experiment(cell)
         if experiment is None or not path.exists():
@@ -53,10 +53,10 @@ class TableSweep:
         try:
             record = read_json(path)
             if record["fingerprint"] == fingerprint(experiment) and record["test"]["per_run"]:
-                # What stands beside the numbers may have been put right since they were computed.
-                return {**record, **_beside(experiment)}
+                # What is not computed may have been put right since.
+                return {**record, **_known_anyway(experiment)}
         except (PcnetError, KeyError, TypeError):
-            say(f"{path} is damaged and its cell is computed again.")
+            report(f"{path} is damaged and its cell is computed again.")
         return None
 
     def compute(self, cell: Cell, progress: Progress | None = None) -> Record:
@@ -79,7 +79,7 @@ class TableSweep:
             "dataset": cell.dataset,
             "as_published": cell.original and cell.original.label,
             "fingerprint": fingerprint(experiment),
-            **_beside(experiment),
+            **_known_anyway(experiment),
             "settings": {**experiment.settings, "seeds": list(experiment.seeds)},
             "test": result.test["accuracy"].as_dict(),
             "val": result.val["accuracy"].as_dict(),
@@ -102,9 +102,11 @@ class TableSweep:
             return "failed: out of memory"
 
     def each(
-        self, cells: Sequence[Cell], processes: int, progress: Progress | None
+        self, cells: Sequence[Cell], processes: int, progress: Progress | None = None
     ) -> Iterator[tuple[Cell, Record | str]]:
         """The attempts at cells as they end; in several processes, each on a core of its own."""
+        progress = progress or Silent()
+        progress.stage(f"{len(cells)} cells", self.epochs(cells))
         # Cells of one dataset in a row share its operators. The largest comes first: none is left over at the end, and
         # on a GPU small ones do not wait behind its kernels all the time.
         ordered = sorted(cells, key=lambda cell: (-dataset_named(cell.dataset).facts.nodes, cell.dataset))
@@ -114,13 +116,11 @@ class TableSweep:
             return
         context = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(min(processes, len(cells)), mp_context=context) as pool:
-            alone = replace(self, threads=1)
-            futures = {pool.submit(alone.attempt, cell): cell for cell in ordered}
+            futures = {pool.submit(replace(self, threads=1).attempt, cell): cell for cell in ordered}
             try:
                 for future in as_completed(futures):
+                    progress.advance(self.epochs([futures[future]]))
                     yield futures[future], future.result()
-                    if progress is not None:
-                        progress.advance(self.epochs([futures[future]]))
             except BaseException:
                 # What is under way would be waited for, and nobody wants it any more.
                 for process in list((pool._processes or {}).values()):
@@ -139,6 +139,6 @@ def _dataset(name: str, data: Path | None) -> Graph:
     return load_dataset(name, data)
 
 
-def _beside(experiment: Experiment) -> Record:
+def _known_anyway(experiment: Experiment) -> Record:
     """What is known of a cell without computing it: where its settings come from, and what its authors' code gave."""
     return {"source": experiment.source, "rerun": None if experiment.rerun is None else list(experiment.rerun)}

@@ -11,8 +11,8 @@ from pcnet.compare import Summary, average_ranks, verdict, winners
 from pcnet.experiment import method_name
 from pcnet.paper._cells import NOT_REPRODUCIBLE, Cell
 from pcnet.paper._published import Figure, published
-from pcnet.paper._sheet import Sheet
 from pcnet.paper._sweep import Record
+from pcnet.show import Table
 
 RULE = (
     "reproduced: |ours − paper| ≤ max(1.5, √(h₁² + h₂²)), h the half-widths of the two 95 % intervals; else above or "
@@ -87,7 +87,7 @@ def _runs(records: Mapping[Cell, Record], dataset: str) -> dict[str, list[float]
     return {m: list(r["test"]["per_run"]) for m, r in own.items() if tuple(r["split_hashes"]) == common}
 
 
-def overview_sheet(report: Mapping[str, Any]) -> Sheet:
+def overview_table(report: Mapping[str, Any]) -> Table:
     """Methods by datasets: our mean ± and in brackets the difference to the paper."""
     by_place = {(cell["method"], cell["dataset"]): cell for cell in report["cells"]}
     gone = {(each["method"], each["dataset"]): each["reason"] for each in report["missing"]}
@@ -117,7 +117,7 @@ def overview_sheet(report: Mapping[str, Any]) -> Sheet:
         *_beside_reruns(report),
         *_labels(report),
     )
-    return Sheet(report["title"], ("method", *datasets, "rank", "paper's"), rows, notes, wrap=True)
+    return Table(report["title"], ("method", *datasets, "rank", "paper's"), rows, notes, wrap=True)
 
 
 def _ordered(report: Mapping[str, Any], places: Mapping[tuple[str, str], Any]) -> list[tuple[str, str]]:
@@ -150,7 +150,7 @@ def _labels(report: Mapping[str, Any]) -> list[str]:
     return [f"{DAGGER} {', '.join(dict.fromkeys(names))}: {label}." for label, names in by_label.items()]
 
 
-def cells_sheet(report: Mapping[str, Any]) -> Sheet:
+def cells_table(report: Mapping[str, Any]) -> Table:
     """One line a cell: paper, ours, interval, runs, difference, verdict, and where the settings come from."""
     rows = []
     for cell in report["cells"]:
@@ -173,10 +173,11 @@ def cells_sheet(report: Mapping[str, Any]) -> Sheet:
         )
     places = Counter((cell["machine"], cell["date"]) for cell in report["cells"] if "machine" in cell)
     where = "; ".join(f"{count} on {machine}, {date}" for (machine, date), count in places.items())
-    return Sheet(f"{report['title']}: every cell", COLUMNS, rows, (f"Cells were computed: {where}.",) if where else ())
+    notes = [f"Cells were computed: {where}."] if where else []
+    return Table(f"{report['title']}: every cell", COLUMNS, rows, notes, words=("dataset", "verdict", "settings"))
 
 
-def winners_sheet(report: Mapping[str, Any]) -> Sheet:
+def winners_table(report: Mapping[str, Any]) -> Table:
     """For each dataset the best method, and those that ten runs cannot tell from it."""
     rows = []
     for name, found in report["winners"].items():
@@ -190,4 +191,4 @@ def winners_sheet(report: Mapping[str, Any]) -> Sheet:
         "within a dataset, at 0.05.",
     )
     columns = ("dataset", "best mean", "nearest that is worse", "not distinguishable from it")
-    return Sheet("Who wins", columns, rows, notes)
+    return Table("Who wins", columns, rows, notes, words=columns)

@@ -1,25 +1,23 @@
-"""Figures of what was learned, and the pages of a training and of a comparison."""
+"""Everything that a person looks at: tables, pictures, pages, and how far work has come.
 
-from pcnet.show._charts import Score
-from pcnet.show._comparison import scores_of, write_comparison
-from pcnet.show._critical_difference import plot_critical_difference
-from pcnet.show._page import Step, write_report
-from pcnet.show._passband import Passband, describe_response
-from pcnet.show._progress import ProgressBar
-from pcnet.show._response import plot_response
-from pcnet.show._scores import plot_scores, scores_text
+A table and a progress bar are there at once; all other names are imported when they are first asked for.
+"""
 
-__all__ = [
-    "Passband",
-    "ProgressBar",
-    "Score",
-    "Step",
-    "describe_response",
-    "plot_critical_difference",
-    "plot_response",
-    "plot_scores",
-    "scores_of",
-    "scores_text",
-    "write_comparison",
-    "write_report",
-]
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from pcnet.show._progress import ProgressBar as ProgressBar
+from pcnet.show._table import Cell as Cell
+from pcnet.show._table import Table as Table
+from pcnet.show._table import strong as strong
+
+if TYPE_CHECKING:
+    from pcnet.show._names import *  # noqa: F403
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_") and name != "__all__":
+        raise AttributeError(f"module 'pcnet.show' has no attribute '{name}'")
+    return getattr(import_module("pcnet.show._names"), name)

@@ -1,129 +1,143 @@
-"""The pictures of the report: calibration, training, the learned filter, accuracy by kind of node."""
+"""The pictures: calibration, training, the learned filter, accuracy by kind of node, scores of several methods."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
-from markupsafe import Markup
 
 from pcnet._checks import FloatArray
-from pcnet.compare import Reliability
-from pcnet.nn import Learned
+from pcnet.compare import Metric, Reliability
+from pcnet.graph import Operator
+from pcnet.nn import Learned, PolynomialConv, learned
+from pcnet.show._plot import ACCENT, INK, PAGE, SECOND, SOFT, WIDTH, panels, save_figure, styled, tip
+from pcnet.show._scores import LONGEST, Score, axis_title, digits, ends, shortened, span
 from pcnet.show._surroundings import Bin
-from pcnet.show._svg import WIDTH, Axes, Drawing, Scale, plain, span, ticks
 
 #: Runs that are drawn one by one, and points of each curve.
 RUNS, POINTS = 30, 150
-LEFT, RIGHT, TOP, BELOW = 40.0, WIDTH - 8, 22.0, 36.0
-HEIGHT = 230.0
+_RUN: dict[str, Any] = {"color": SOFT, "lw": 0.8, "alpha": 0.55}
+_IDEAL: dict[str, Any] = {"color": SOFT, "lw": 1.0, "ls": (0, (4, 4))}
+_DOT: dict[str, Any] = {"marker": "o", "mfc": ACCENT, "mec": PAGE, "mew": 0.8, "ms": 7, "ls": ""}
 
 
-@dataclass(frozen=True)
-class Score:
-    """A number with its interval, beside others of its kind; `ours` is what the report is about."""
-
-    name: str
-    value: float
-    interval: tuple[float, float] | None = None
-    ours: bool = False
-
-
-def reliability_chart(as_trained: Reliability, calibrated: Reliability, label: str) -> Markup:
+@styled
+def reliability_chart(as_trained: Reliability, calibrated: Reliability) -> Any:
     """How often predictions were right against how probable they were said to be; a dot's area is its share."""
-    height = 300.0
-    drawing = Drawing(height, label)
-    axes = Axes(drawing, Scale(0, 100, LEFT, RIGHT), Scale(0, 100, height - BELOW, TOP))
-    axes.frame("said to be right, %", "was right, %", x_ticks=ticks(0, 100))
-    axes.line([(0, 0), (100, 100)], "ideal")
-    for diagram, style in ((as_trained, "other"), (calibrated, "")):
+    figure, axes = panels(WIDTH, 4.2)
+    axes.plot([0, 100], [0, 100], **_IDEAL)
+    before = {"color": SECOND, "mfc": "none", "mec": SECOND, "mew": 1.5}
+    after = {"color": ACCENT, "mfc": ACCENT, "mec": ACCENT, "mew": 1.5, "alpha": 0.6}
+    for diagram, look in ((as_trained, before), (calibrated, after)):
         total = sum(diagram.count)
-        filled = [
-            (100 * confidence, 100 * accuracy, count)
-            for confidence, accuracy, count in zip(diagram.confidence, diagram.accuracy, diagram.count, strict=True)
-            if count
-        ]
-        axes.line([(x, y) for x, y, _ in filled], f"run {style}" if style else "mean thin")
+        each = zip(diagram.confidence, diagram.accuracy, diagram.count, strict=True)
+        filled = [(100 * confidence, 100 * accuracy, count) for confidence, accuracy, count in each if count]
+        axes.plot([x for x, _, _ in filled], [y for _, y, _ in filled], color=look["color"], lw=1.5)
         for x, y, count in filled:
-            title = f"{count:,} predictions: said {x:.0f} %, right {y:.0f} %"
-            axes.dot(x, y, 2 + 14 * (count / total) ** 0.5, f"mark pale {style}", title)
-    return drawing.markup()
+            size = 4 + 28 * (count / total) ** 0.5
+            tip(axes.plot(x, y, "o", ms=size, **look), f"{count:,} predictions: said {x:.0f} %, right {y:.0f} %")
+    axes.set(xlim=(0, 100), ylim=(0, 100), xlabel="said to be right, %", title="was right, %")
+    return figure
 
 
-def curves_chart(curves: Sequence[FloatArray], best: Sequence[int], y_label: str, label: str) -> Markup:
+@styled
+def curves_chart(curves: Sequence[FloatArray], best: Sequence[int], title: str) -> Any:
     """A number over the epochs, a line for each run, with a dot at the epoch whose weights were kept."""
     curves, best = curves[:RUNS], best[:RUNS]
     # A first epoch far off must not flatten all others, nor may an infinite loss.
     finite = np.concatenate([curve[np.isfinite(curve)] for curve in curves])
     kept_values = [float(curve[kept]) for curve, kept in zip(curves, best, strict=True)]
     low, high = span(float(finite.min()), max(float(np.percentile(finite, 99)), *kept_values))
-    longest = max(len(curve) for curve in curves)
-    drawing = Drawing(HEIGHT, label)
-    axes = Axes(drawing, Scale(0, max(longest - 1, 1), LEFT, RIGHT), Scale(low, high, HEIGHT - BELOW, TOP))
-    axes.frame("epoch", y_label, x_ticks=ticks(0, max(longest - 1, 1)))
+    figure, axes = panels(WIDTH, 3.2)
     for curve, kept in zip(curves, best, strict=True):
         places = np.unique(np.append(np.linspace(0, len(curve) - 1, min(POINTS, len(curve))).astype(int), kept))
-        values = np.clip(np.nan_to_num(curve[places], nan=high, posinf=high), low, high)
-        axes.line(zip(places.tolist(), values.tolist(), strict=True), "run")
+        axes.plot(places, np.clip(np.nan_to_num(curve[places], nan=high, posinf=high), low, high), **_RUN)
     for number, (kept, value) in enumerate(zip(best, kept_values, strict=True), start=1):
-        axes.dot(kept, value, 3.2, "mark", f"run {number}: epoch {kept}, {value:.4g}")
-    return drawing.markup()
+        tip(axes.plot(kept, value, **_DOT), f"run {number}: epoch {kept}, {value:.4g}")
+    axes.set(xlim=(0, max(*(len(curve) for curve in curves), 2) - 1), ylim=(low, high), xlabel="epoch", title=title)
+    return figure
 
 
-def filter_chart(found: Learned, label: str) -> Markup:
+@styled
+def filter_chart(found: Learned) -> Any:
     """g(λ) of each run and their mean, above the density of the eigenvalues on the same axis."""
-    height, split = 330.0, 215.0
-    lam, responses = found.lam, found.responses
-    order = np.argsort(lam)[:: max(1, len(lam) // (2 * POINTS))]
-    drawing = Drawing(height, label)
-    across = Scale(float(lam.min()), float(lam.max()), LEFT, RIGHT)
-    shown = responses[:RUNS]
-    low, high = span(min(0.0, float(shown.min())), max(0.0, float(shown.max())))
-    above = Axes(drawing, across, Scale(low, high, split, TOP))
-    above.frame("", "response g(λ)")
-    above.line([(across.low, 0), (across.high, 0)], "zero")
+    order = np.argsort(found.lam)[:: max(1, len(found.lam) // (2 * POINTS))]
+    lam, shown = found.lam[order], found.responses[:RUNS, order]
+    figure, (above, below) = panels(WIDTH, 4.6, 2, sharex=True, height_ratios=[2.4, 1])
+    above.axhline(0, color=SOFT, lw=0.8)
     if len(shown) > 1:
-        for response in shown:
-            above.line(_pairs(lam[order][::2], response[order][::2]), "run")
-    above.line(_pairs(lam[order], found.mean[order]), "mean")
+        above.plot(lam[::2], shown.T[::2], **_RUN)
+        above.plot([], [], label="each run", **_RUN)
+    above.plot(lam, found.mean[order], color=ACCENT, lw=2, label="mean of the runs")
+    if len(shown) > 1:
+        above.legend()
+    above.set(title="response g(λ)", xlim=(lam[0], lam[-1]))
+    above.set_ylim(*span(min(0.0, float(shown.min())), max(0.0, float(shown.max()))))
     # Repeated eigenvalues are needles that would flatten the rest: what is higher is cut off.
     ceiling = min(float(found.density.max()), 6 * float(found.density.mean())) or 1.0
-    below = Axes(drawing, across, Scale(0, 1, height - BELOW, split + 22))
     heights = np.minimum(found.density[order] / ceiling, 1)
-    below.line([(across.low, 0), *_pairs(lam[order], heights), (across.high, 0)], "density", closed=True)
-    below.line([(across.low, 0), (across.high, 0)], "zero")
-    drawing.text(0, split + 16, "density of eigenvalues", "axis")
-    for tick in ticks(across.low, across.high, 7):
-        drawing.text(across(tick), height - 21, plain(tick), anchor="middle")
-    drawing.text(LEFT, height - 5, "← smooth", "axis")
-    drawing.text((LEFT + RIGHT) / 2, height - 5, "eigenvalue λ", "axis", "middle")
-    drawing.text(RIGHT, height - 5, "rough →", "axis", "end")
-    return drawing.markup()
+    below.fill_between(lam, heights, color=ACCENT, alpha=0.28, lw=0)
+    below.plot(lam, heights, color=ACCENT, lw=1)
+    below.set(title="density of eigenvalues", ylim=(0, 1), yticks=[], xlabel="smooth ←  eigenvalue λ  → rough")
+    return figure
 
 
-def bins_chart(bins: Sequence[Bin], overall: float, x_label: str, label: str) -> Markup:
-    """Accuracy of each bin with its interval and number of nodes, beside the accuracy of all."""
-    height = HEIGHT + 14
-    drawing = Drawing(height, label)
-    bottom = height - BELOW - 14
-    axes = Axes(drawing, Scale(0, len(bins), LEFT, RIGHT), Scale(0, 100, bottom, TOP))
-    axes.frame("", "right, %")
-    axes.line([(0, overall), (len(bins), overall)], "ideal")
-    size = "tick" if len(bins) <= 7 else "tick small"
+@styled
+def bins_chart(bins: Sequence[Bin], overall: float, x_label: str) -> Any:
+    """Accuracy of each bin with its interval and number of nodes, and the accuracy of all as a dashed line."""
+    figure, axes = panels(WIDTH, 3.4)
+    axes.axhline(overall, **_IDEAL)
     for place, each in enumerate(bins):
-        x = place + 0.5
-        axes.line([(x, end) for end in each.interval], "whisker ours")
-        axes.dot(x, each.accuracy, 4.5, "mark", f"{each.accuracy:.1f} % of {each.nodes:,} nodes")
-        drawing.text(axes.x(x), bottom + 15, each.label, size, "middle")
-        drawing.text(axes.x(x), bottom + 28, _count(each.nodes), "tick small", "middle")
-    drawing.text((LEFT + RIGHT) / 2, height - 4, x_label, "axis", "middle")
-    drawing.text(0, bottom + 28, "nodes", "tick small")
-    return drawing.markup()
+        axes.plot([place, place], each.interval, color=ACCENT, lw=2, solid_capstyle="round")
+        tip(axes.plot(place, each.accuracy, **_DOT), f"{each.accuracy:.1f} % of {each.nodes:,} nodes")
+    names = [f"{each.label}\n{_count(each.nodes)}" for each in bins]
+    axes.set_xticks(range(len(bins)), names, fontsize=11 if len(bins) <= 6 else 9)
+    axes.set(xlim=(-0.5, len(bins) - 0.5), ylim=(0, 100), title="right, %", xlabel=f"{x_label}; nodes below")
+    axes.grid(False, axis="x")
+    return figure
 
 
-def _pairs(x: FloatArray, y: FloatArray) -> list[tuple[float, float]]:
-    return list(zip(x.tolist(), y.tolist(), strict=True))
+@styled
+def scores_chart(scores: Sequence[Score], metric: Metric, title: str = "") -> Any:
+    """Scores with their intervals under each other on one axis."""
+    figure, axes = panels(WIDTH, (0.95 if title else 0.75) + 0.33 * len(scores))
+    for place, each in enumerate(scores):
+        colour, value = ACCENT if each.ours else SOFT, f"{each.value:.{digits(metric)}f}"
+        if each.interval is not None:
+            axes.plot(each.interval, [place, place], color=colour, lw=2, solid_capstyle="round")
+        tip(axes.plot(each.value, place, **{**_DOT, "mfc": colour}), f"{each.name}: {value}")
+        axes.annotate(value, (1, place), (8, 0), ("axes fraction", "data"), "offset points", va="center", color=SOFT)
+    axes.set_yticks(range(len(scores)), [shortened(each.name, LONGEST) for each in scores])
+    for each, name in zip(scores, axes.get_yticklabels(), strict=True):
+        name.set(fontweight="bold" if each.ours else "normal", color=INK if each.ours else SOFT)
+    axes.set(xlim=ends(scores, metric), ylim=(len(scores) - 0.5, -0.5), title=title)
+    axes.set_xlabel(f"{axis_title(metric)}; lines: 95 % intervals" if title else axis_title(metric))
+    axes.grid(False, axis="y")
+    axes.spines[:].set_visible(False)
+    return figure
+
+
+def plot_scores(scores: Sequence[Score], metric: Metric, paths: Sequence[str | Path], title: str) -> None:
+    """Draw scores and intervals once and write them to every path, in the format of its suffix."""
+    save_figure(scores_chart(scores, metric, title), *paths)
+
+
+def plot_response(convs: Sequence[PolynomialConv], operator: Operator, path: str | Path, *, title: str = "") -> None:
+    """g(λ) of each run and their mean on the true interval of the Laplacian, above the density of its eigenvalues.
+
+    The runs must share their Laplacian (`learned` says which): they are drawn over one axis.
+    """
+    found = learned(convs, operator)
+    save_filter(filter_chart(found), found, path, title)
+
+
+def save_filter(figure: Any, found: Learned, path: str | Path, title: str) -> None:
+    """Write a drawn filter with what stands around it on a page: a title and the Laplacian."""
+    figure.suptitle(title, fontsize=11)
+    figure.supxlabel(found.laplacian, fontsize=9, color=SOFT)
+    save_figure(figure, path)
 
 
 def _count(number: int) -> str:

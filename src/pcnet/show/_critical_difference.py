@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pcnet.compare import LEVEL, CriticalDifference
-from pcnet.show._figure_file import ACCENT, INK, PALE, write_figure
+from pcnet.show._plot import ACCENT, INK, SOFT, save_figure, styled
 
 #: Everything is placed in inches from the upper left corner: more methods make a larger figure, not a denser one.
 AXIS, MARGIN, ROW, BAR_ROW, OVERHANG, GAP = 4.6, 0.15, 0.24, 0.15, 0.06, 0.08
@@ -30,21 +30,21 @@ def plot_critical_difference(
     the members: a line that passes a bar without a dot is none. `names` are what to call the methods.
     """
     figure = _figure(compared, {method: (names or {}).get(method, method) for method in compared.ranks}, title)
-    write_figure(figure, paths)
+    save_figure(figure, *paths)
 
 
+@styled
 def _figure(compared: CriticalDifference, names: Mapping[str, str], title: str) -> Any:
-    # Imported here: drawing is the only thing that needs it, and it takes a second to load.
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(dpi=150)
+    figure = Figure()
     canvas = FigureCanvasAgg(figure)
     axes = figure.add_axes((0, 0, 1, 1))
     axes.axis("off")
 
     def width(text: str) -> float:
-        written = axes.text(0, 0, text, fontsize=9, parse_math=False)
+        written = axes.text(0, 0, text, fontsize=9)
         inches = written.get_window_extent(canvas.get_renderer()).width / figure.dpi
         written.remove()
         return inches
@@ -71,9 +71,9 @@ def _figure(compared: CriticalDifference, names: Mapping[str, str], title: str) 
     figure.set_size_inches(wide, high)
     axes.set(xlim=(0, wide), ylim=(high, 0))
 
-    for lines, top, (size, _), colour in ((headline, MARGIN, TITLE, INK), (caption, bottom, CAPTION, PALE)):
+    for lines, top, (size, _), colour in ((headline, MARGIN, TITLE, INK), (caption, bottom, CAPTION, SOFT)):
         for row, line in enumerate(lines):
-            axes.text(MARGIN, top + LINE * row, line, fontsize=size, color=colour, va="top", parse_math=False)
+            axes.text(MARGIN, top + LINE * row, line, fontsize=size, color=colour, va="top")
     axes.plot([edge, edge + AXIS], [axis, axis], color=INK, lw=1, solid_capstyle="projecting")
     for rank in range(1, span + 2):
         x = edge + AXIS * (rank - 1) / span
@@ -82,9 +82,9 @@ def _figure(compared: CriticalDifference, names: Mapping[str, str], title: str) 
     for side, end, towards in ((left, edge - GAP, "right"), (right, edge + AXIS + GAP, "left")):
         for row, method in enumerate(side):
             x, y = place[method], first + ROW * row
-            axes.plot([x, x, end], [axis, y, y], color=PALE, lw=0.8, solid_joinstyle="miter")
+            axes.plot([x, x, end], [axis, y, y], color=SOFT, lw=0.8, solid_joinstyle="miter")
             outside = end - GAP / 2 if towards == "right" else end + GAP / 2
-            axes.text(outside, y, labels[method], fontsize=9, color=INK, ha=towards, va="center", parse_math=False)
+            axes.text(outside, y, labels[method], fontsize=9, color=INK, ha=towards, va="center")
     for group, row in zip(compared.groups, bars, strict=True):
         xs, y = [place[method] for method in group], axis + BELOW_AXIS + BAR_ROW * row
         axes.plot([xs[0] - OVERHANG, xs[-1] + OVERHANG], [y, y], color=ACCENT, lw=3, solid_capstyle="butt", zorder=3)

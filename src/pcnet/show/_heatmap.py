@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 
 import numpy as np
-from markupsafe import Markup
 from numpy.typing import NDArray
 
-from pcnet.show._svg import CHARACTER, WIDTH, Drawing, shortened
+from pcnet.show._plot import Markup
+from pcnet.show._scores import shortened
 
-#: Up to so many classes shares stand in the cells and names beside the rows; beyond, classes are numbers.
+#: Up to this many classes shares stand in the cells and names stand at the rows; beyond, classes are numbers.
 FEW = 12
-#: Least width of a cell, which then has no number in it, and greatest.
-CELL = 13.0, 56.0
-#: Letters of a row's name at most, and room for at least so many.
-LETTERS = 5, 18
-TOP, GAP = 34.0, 1.0
-#: From this strength on a cell's number is written in the colour of the page behind.
+#: Letters of a row's name at most, and of one that heads a column of few.
+LETTERS, NARROW = 18, 50
+#: From this share on a cell's number is written in the colour of the page behind.
 STRONG = 0.75
 
 
@@ -26,52 +24,36 @@ def heatmap(counts: NDArray[np.int64], names: Sequence[str], *, rows: str, colum
 
     Where names do not fit above the columns, classes are numbered from 1 in their order.
     """
-    classes = len(names)
-    few = classes <= FEW
-    numbers = [str(number) for number in range(1, classes + 1)]
+    few, numbers = len(names) <= FEW, [str(number) for number in range(1, len(names) + 1)]
     heads = numbers if numbered(names) else list(names)
-    both = [f"{number} {name}" for number, name in zip(numbers, names, strict=True)]
-    texts = [shortened(text, LETTERS[1]) for text in (both if few and numbered(names) else heads)]
-    left, cell = _measures(texts)
-    drawing = Drawing(TOP + classes * cell, label, width=max(WIDTH, left + classes * cell))
-    drawing.text(left, 11, columns, "axis")
-    drawing.text(left - 7, TOP - 6, rows, "axis", "end")
-    totals = counts.sum(axis=1)
-    for place, text in enumerate(texts):
-        middle = (place + 0.5) * cell
-        # Of fifty column numbers every other one is legible.
-        if cell > 15 or place % 2 == 0:
-            drawing.text(left + middle, TOP - 6, heads[place], anchor="middle")
-        drawing.text(left - 7, TOP + middle + 4, text, anchor="end")
-    for row in range(classes):
-        y = TOP + row * cell
-        if totals[row] == 0:
-            drawing.path([(left, y + cell / 2), (left + classes * cell, y + cell / 2)], "none")
-            continue
-        for column in range(classes):
-            x, count = left + column * cell, int(counts[row, column])
-            share = count / totals[row]
-            # A trace of colour tells few from none; of many classes the rows and columns have numbers only.
-            strength = max(share, 0.04) if count else 0.0
-            pair = (names[row], names[column]) if few else (heads[row], heads[column])
-            title = f"{pair[0]} → {pair[1]}: {count:,} of {totals[row]:,}"
-            kind = "cell own" if row == column else "cell"
-            drawing.cell(x, y, cell - GAP, cell - GAP, kind, strength, title)
-            if few and count:
-                style = "share strong" if share >= STRONG else "share"
-                drawing.text(x + (cell - GAP) / 2, y + cell / 2 + 4, _percent(share), style, "middle")
-    return drawing.markup()
+    known = names if few else numbers
+    texts = [f"{number} {name}" for number, name in zip(numbers, names, strict=True)] if numbered(names) else names
+    texts = [shortened(text, LETTERS) for text in texts] if few else numbers
+    lines = [
+        f'<table class="heat{"" if few else " many"}" aria-label="{escape(label)}" style="--classes: {len(names)}">',
+        f'<thead><tr><th>{escape(rows)}</th><th class="axis" colspan="{len(names)}">{escape(columns)}</th></tr>',
+        f"<tr><td></td>{''.join(f'<th>{escape(head)}</th>' for head in heads)}</tr></thead>",
+        "<tbody>",
+    ]
+    for row, (text, own) in enumerate(zip(texts, counts.tolist(), strict=True)):
+        total, cells = sum(own), []
+        for column, count in enumerate(own):
+            share = count / max(total, 1)
+            look = " ".join(["own"] * (row == column) + ["deep"] * (share >= STRONG))
+            # A trace of colour tells few from none.
+            strength = f' style="--share: {max(share, 0.04):.3g}"' if count else ""
+            title = f"{known[row]} → {known[column]}: {count:,} of {total:,}"
+            percent = _percent(share) if few and count else ""
+            cells.append(f'<td class="{look}"{strength} title="{escape(title)}">{percent}</td>')
+        if not total:
+            cells = [f'<td class="none" colspan="{len(names)}"></td>']
+        lines.append(f"<tr><th>{escape(text)}</th>{''.join(cells)}</tr>")
+    return Markup("\n".join([*lines, "</tbody>", "</table>"]))
 
 
 def numbered(names: Sequence[str]) -> bool:
     """Whether columns are headed by numbers because names would not fit there."""
-    return len(names) > FEW or CHARACTER * max(len(name) for name in names) > _measures(names)[1] - GAP
-
-
-def _measures(beside: Sequence[str]) -> tuple[float, float]:
-    """Where the cells begin beside these names, and how wide they are."""
-    left = 8 + CHARACTER * max(LETTERS[0], *(len(text) for text in beside))
-    return left, min(CELL[1], max(CELL[0], (WIDTH - left) / len(beside)))
+    return len(names) > FEW or max(map(len, names)) * len(names) > NARROW
 
 
 def _percent(share: float) -> str:

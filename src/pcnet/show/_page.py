@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,21 +13,30 @@ import numpy as np
 
 from pcnet.experiment import Estimate, Result
 from pcnet.graph import Graph
-from pcnet.nn import FilterNet
-from pcnet.show._charts import RUNS, Score, bins_chart, curves_chart, filter_chart, reliability_chart
-from pcnet.show._headline import all_scores, warnings
+from pcnet.nn import FilterNet, filters_of, learned
+from pcnet.show._charts import (
+    RUNS,
+    bins_chart,
+    curves_chart,
+    filter_chart,
+    reliability_chart,
+    save_filter,
+    scores_chart,
+)
+from pcnet.show._headline import Scored, all_scores, warnings
 from pcnet.show._heatmap import FEW, heatmap, numbered
-from pcnet.show._learned import learned_filters
-from pcnet.show._mistakes import SHOWN, mistakes, write_mistakes, wrong_nodes
+from pcnet.show._mistakes import SHOWN, Mistake, mistakes, write_mistakes, wrong_nodes
 from pcnet.show._passband import describe_response
-from pcnet.show._scores import scores_chart
-from pcnet.show._surroundings import Surroundings, by_degree, by_likeness, homophily_measures
-from pcnet.show._tally import Tally, class_scores, frequent_confusions, tally
-from pcnet.show._template import flat, write_page, written
+from pcnet.show._plot import inline
+from pcnet.show._scores import Score
+from pcnet.show._surroundings import MEANINGS, Surroundings, by_degree, by_likeness, measure_name
+from pcnet.show._table import Cell, Table, strong
+from pcnet.show._tally import ClassScore, Tally, class_scores, frequent_confusions, tally
+from pcnet.show._template import figure, flat, splits_table, write_page, written
 from pcnet.show._trust import Trust
 
-#: The file of all mistakes, beside the page.
-MISTAKES = "mistakes.csv"
+#: Written next to the page: all mistakes, and the picture of the learned filter.
+MISTAKES, RESPONSE = "mistakes.csv", "response.png"
 
 
 class Step(NamedTuple):
@@ -51,7 +60,8 @@ def write_report(
     """Write what was trained, how well, how far to trust it and why, as one self-contained HTML page.
 
     Of the nodes only counts and some mistakes go into the page, so its size does not grow with the graph. All mistakes
-    are in mistakes.csv beside it. `steps` are the commands that the page offers to go on with.
+    are in mistakes.csv next to it, and a filter that was learned in response.png. `steps` are the commands that the
+    page offers to go on with.
     """
     path, scored, results = Path(path), _as_scored(graph, result), tally(result)
     around = Surroundings.of(scored)
@@ -71,12 +81,13 @@ def write_report(
         **_scores(result, results, scored.class_names),
         **_classes(scored, results),
         **_trust(results),
-        **_filter(graph, result),
+        **_filter(graph, result, path.with_name(RESPONSE)),
         **_surroundings(scored, results, around),
-        "mistakes": list(itertools.islice(each_mistake([_spoken(name) for name in scored.class_names]), SHOWN)),
+        "mistakes": _mistakes_table(itertools.islice(each_mistake([_spoken(n) for n in scored.class_names]), SHOWN)),
         "wrong": len(wrong_nodes(results, scored.y.numpy())),
         "mistakes_file": MISTAKES,
         **_training(result),
+        "splits": _splits(result),
         "settings": flat(result.experiment.settings),
         "notes": list(dict.fromkeys((*graph.notes, *result.notes))),
         "command": command,
@@ -103,9 +114,9 @@ def _scores(result: Result, results: Tally, names: Sequence[str]) -> dict[str, A
         Score(experiment.title, main.value, main.interval, ours=True),
         Score("validation", val.mean, val.ci95 if len(val.per_run) > 1 else None),
     ]
-    for name, figure in (("the paper", experiment.paper), ("authors' code", experiment.rerun)):
-        if figure is not None:
-            lines.append(Score(name, figure[0], (figure[0] - figure[1], figure[0] + figure[1])))
+    for name, printed in (("the paper", experiment.paper), ("authors' code", experiment.rerun)):
+        if printed is not None:
+            lines.append(Score(name, printed[0], (printed[0] - printed[1], printed[0] + printed[1])))
     lines.append(Score("a guess", main.guess))
     label = f"{metric.title}: {', '.join(f'{each.name} {written(metric, each.value)}' for each in lines)}"
     found = sorted((each for each in classes if each.recall is not None), key=lambda each: each.recall or 0)
@@ -113,16 +124,17 @@ def _scores(result: Result, results: Tally, names: Sequence[str]) -> dict[str, A
     tested = int((results.tested > 0).sum())
     largest = next(each.guess for each in scores if each.metric.name == "accuracy")
     return {
-        "scores": scores,
+        "scores": _scores_table(scores),
         "main": main,
         "interval": main.interval and " and ".join(written(metric, end) for end in main.interval),
         "warnings": warnings(scores, missed, tested),
-        "picture": scores_chart(lines, metric, label),
+        "picture": inline(scores_chart(lines, metric), label),
         "tested": tested,
         "least": f"“{_spoken(found[0].name)}” least ({found[0].recall or 0:.0f}\u00a0%)",
         "largest": (_spoken(names[int(results.confusion.sum(axis=1).argmax())]), largest),
         "sizes": np.mean([split.sizes for split in result.splits], axis=0).round().astype(int).tolist(),
-        "class_scores": classes,
+        "untested": any(not each.support or each.precision is None for each in classes),
+        "class_scores": _class_table(classes, isinstance(result.headline, Estimate)),
     }
 
 
@@ -141,6 +153,52 @@ def _classes(graph: Graph, results: Tally) -> dict[str, Any]:
     }
 
 
+def _scores_table(scores: Sequence[Scored]) -> Table:
+    rows = []
+    for each in scores:
+        interval = written(each.metric, each.interval) if each.interval else "–"
+        row = [each.metric.title, written(each.metric, each.value), interval, written(each.metric, each.guess)]
+        rows.append([*(strong(row) if each is scores[0] else row), Cell(each.meaning, "soft")])
+    columns = ("metric", "score", "95\u00a0% interval", "a guess", "what it is")
+    return Table("", columns, rows, words=("what it is",))
+
+
+def _splits(result: Result) -> Table:
+    metric, splits = result.experiment.scored_by, result.splits
+    scores = [written(metric, score) for score in result.headline.per_run]
+    sizes, hashes = [split.sizes for split in splits], [split.hash for split in splits]
+    return splits_table(result.experiment.seeds, sizes, hashes, {metric.title: scores})
+
+
+def _class_table(classes: Sequence[ClassScore], counted_once: bool) -> Table:
+    order = numbered([each.name for each in classes])
+    names = [f"{place} {each.name}" if order else each.name for place, each in enumerate(classes, start=1)]
+    rows = [
+        [name, figure(each.precision), figure(each.recall), figure(each.f1), f"{each.support:,}"]
+        for name, each in zip(names, classes, strict=True)
+    ]
+    how = "each counted once" if counted_once else "added up over the runs"
+    title = f"In percent; “nodes” are test nodes, {how}."
+    return Table(title, ("class", "precision", "recall", "F1", "nodes"), rows)
+
+
+def _mistakes_table(found: Iterable[Mistake]) -> Table:
+    rows = [
+        [
+            each.node,
+            each.truth,
+            each.answer,
+            f"{100 * each.probability:.1f}\u00a0%",
+            f"{each.wrong} of {each.times} run{'s' if each.times > 1 else ''}",
+            f"{each.degree:,}",
+            each.around,
+        ]
+        for each in found
+    ]
+    columns = ("node", "is", "was called", "probability", "wrong in", "neighbours", "of classes")
+    return Table("", columns, rows, words=("is", "was called", "of classes"))
+
+
 def _spoken(name: str) -> str:
     """A class in a sentence: a bare number says that it is one."""
     return f"class {name}" if name.isdecimal() else name
@@ -153,22 +211,28 @@ def _trust(results: Tally) -> dict[str, Any]:
         "trust": trust,
         "error_before": before,
         "temperatures": (min(results.temperatures), max(results.temperatures)),
-        "reliability": reliability_chart(results.as_trained, results.calibrated, label),
+        "reliability": inline(reliability_chart(results.as_trained, results.calibrated), label),
     }
 
 
-def _filter(graph: Graph, result: Result) -> dict[str, Any]:
-    found = learned_filters(graph, result)
-    if found is None:
+def _filter(graph: Graph, result: Result, path: Path) -> dict[str, Any]:
+    convs = filters_of(outcome.model for outcome in result.outcomes)
+    if not convs:
         model = result.outcomes[0].model
         return {"passband": None, "edgeless": isinstance(model, FilterNet) and model.conv is None}
+    experiment = result.experiment
+    found = learned(convs, experiment.model.operator(graph))
+    drawn = filter_chart(found)
     passband = describe_response(found.lam, found.mean, found.density)
+    picture = inline(drawn, f"Learned filter over the eigenvalues of the graph. {passband.sentence}")
+    title = f"{experiment.title} on {experiment.dataset} ({experiment.preset}), {len(found.responses)} runs"
+    save_filter(drawn, found, path, title)
     each = [describe_response(found.lam, response, found.density).kind for response in found.responses]
     return {
         "passband": passband,
         "alike": each.count(passband.kind),
         "laplacian": found.laplacian,
-        "filter": filter_chart(found, f"Learned filter over the eigenvalues of the graph. {passband.sentence}"),
+        "filter": picture,
     }
 
 
@@ -178,12 +242,23 @@ def _surroundings(graph: Graph, results: Tally, around: Surroundings) -> dict[st
     likeness, degree = by_likeness(results, around), by_degree(results, around)
     return {
         "edges": around.edges,
-        "measures": homophily_measures(around),
+        "measures": _measures(around),
         "mixing": heatmap(around.mixing, names, **picture) if around.mixing.any() else None,
         "by_likeness": likeness
-        and bins_chart(likeness, overall, "neighbours of the node's own class", "Accuracy by a node's own homophily"),
-        "by_degree": bins_chart(degree, overall, "number of neighbours", "Accuracy by number of neighbours"),
+        and inline(
+            bins_chart(likeness, overall, "neighbours of the node's own class"), "Accuracy by a node's own homophily"
+        ),
+        "by_degree": inline(bins_chart(degree, overall, "number of neighbours"), "Accuracy by number of neighbours"),
     }
+
+
+def _measures(around: Surroundings) -> Table:
+    rows = [
+        [measure_name(name), figure(getattr(around.homophily, name), 3), Cell(meaning, "soft")]
+        for name, meaning in MEANINGS.items()
+    ]
+    title = "Homophily: how much links agree with classes. Edges count once, in either direction; self loops do not."
+    return Table(title, ("measure", "value", "what it is"), rows, words=("what it is",))
 
 
 def _training(result: Result) -> dict[str, Any]:
@@ -196,6 +271,8 @@ def _training(result: Result) -> dict[str, Any]:
     return {
         "epochs": (min(map(len, losses)), max(map(len, losses))),
         "best": (min(best), max(best)),
-        "loss_curves": curves_chart(losses, best, "validation loss", "Validation loss over the epochs of each run"),
-        "score_curves": curves_chart(curves, best, name + unit, f"V{name[1:]} over the epochs of each run"),
+        "loss_curves": inline(
+            curves_chart(losses, best, "validation loss"), "Validation loss over the epochs of each run"
+        ),
+        "score_curves": inline(curves_chart(curves, best, name + unit), f"V{name[1:]} over the epochs of each run"),
     }

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+Bar = TypeVar("Bar", bound="ProgressBar")
 
 
 class ProgressBar:
@@ -30,7 +34,7 @@ class ProgressBar:
         # Shown from the first stage on.
         self._task = self._bar.add_task("", total=None, visible=False)
 
-    def __enter__(self) -> ProgressBar:
+    def __enter__(self: Bar) -> Bar:
         self._bar.start()
         return self
 

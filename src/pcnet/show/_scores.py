@@ -1,43 +1,48 @@
-"""Scores of several methods with their intervals, under each other on one axis: in letters, on a page, in a file."""
+"""Scores of several methods with their intervals, under each other on one axis, in letters."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from pathlib import Path
-
-from markupsafe import Markup
+from dataclasses import dataclass
 
 from pcnet.compare import Metric
-from pcnet.show._charts import Score
-from pcnet.show._figure_file import ACCENT, INK, PALE, write_figure
-from pcnet.show._svg import CHARACTER, WIDTH, Axes, Drawing, Scale, plain, shortened, span, ticks
 
-#: Characters of a name; inches of a row of the figure, and of what stands above and below the rows.
-LONGEST, ROW, AROUND = 24, 0.28, 1.0
+#: Characters of a name.
+LONGEST = 24
+
+
+@dataclass(frozen=True)
+class Score:
+    """A number with its interval, to be shown among others of its kind; `ours` is what the picture is about."""
+
+    name: str
+    value: float
+    interval: tuple[float, float] | None = None
+    ours: bool = False
 
 
 def scores_text(scores: Sequence[Score], metric: Metric, width: int) -> list[str]:
-    """Lines of so many characters: a dot for each score, whiskers for its interval, and the axis below."""
-    digits = _digits(metric) + 1
+    """Lines of at most `width` characters: a dot for each score, whiskers for its interval, and the axis below."""
     names = [shortened(each.name, LONGEST) for each in scores]
-    values = [f"{each.value:.{digits}f}" for each in scores]
+    values = [f"{each.value:.{digits(metric) + 1}f}" for each in scores]
     left = 2 + max(map(len, names)) + 2 + max(map(len, values)) + 2
-    low, high = _ends(scores, metric)
-    across = Scale(low, high, 0, max(width - left, 20) - 1)
+    low, high = ends(scores, metric)
+    last = max(width - left, 20) - 1
 
     def column(value: float) -> int:
-        return round(across(value))
+        return round((value - low) / (high - low) * last)
 
     lines = []
     for each, name, value in zip(scores, names, values, strict=True):
-        row = [" "] * (column(high) + 1)
+        row = [" "] * (last + 1)
         if each.interval is not None:
-            first, last = map(column, each.interval)
-            row[first : last + 1] = ["├", *"─" * (last - first - 1), "┤"][: last - first + 1]
+            start, end = map(column, each.interval)
+            row[start : end + 1] = ["├", *"─" * (end - start - 1), "┤"][: end - start + 1]
         row[column(each.value)] = "●"
         middle = f"{name:<{max(map(len, names))}}  {value:>{max(map(len, values))}}"
         lines.append(f"  {middle}  {''.join(row)}".rstrip())
-    axis = [" "] * (column(high) + 1)
+    axis = [" "] * (last + 1)
     for tick in ticks(low, high, 4):
         label = plain(tick)
         start = min(max(column(tick) - len(label) // 2, 0), len(axis) - len(label))
@@ -46,63 +51,43 @@ def scores_text(scores: Sequence[Score], metric: Metric, width: int) -> list[str
     return [*lines, f"{' ' * left}{''.join(axis)}".rstrip()]
 
 
-def scores_chart(scores: Sequence[Score], metric: Metric, label: str) -> Markup:
-    """The same for a page."""
-    row, top = 26.0, 6.0
-    height = 40.0 + row * len(scores)
-    names = [shortened(each.name, LONGEST) for each in scores]
-    left, right = 12 + CHARACTER * max(map(len, names)), WIDTH - 52
-    drawing = Drawing(height, label)
-    axes = Axes(drawing, Scale(*_ends(scores, metric), left, right), Scale(0, len(scores), top, height - 34))
-    for tick in ticks(axes.x.low, axes.x.high, 4):
-        axes.line([(tick, 0), (tick, len(scores))], "grid")
-        drawing.text(axes.x(tick), height - 19, plain(tick), anchor="middle")
-    for place, (each, name) in enumerate(zip(scores, names, strict=True)):
-        y, style = place + 0.5, "axis strong" if each.ours else "tick"
-        value = f"{each.value:.{_digits(metric)}f}"
-        drawing.text(left - 10, axes.y(y) + 4, name, style, "end")
-        drawing.text(WIDTH - 8, axes.y(y) + 4, value, style, "end")
-        if each.interval is not None:
-            axes.line([(end, y) for end in each.interval], "whisker ours" if each.ours else "whisker")
-        axes.dot(each.value, y, 3.5, "mark" if each.ours else "mark other", f"{each.name}: {value}")
-    drawing.text((left + right) / 2, height - 4, _axis_title(metric), "axis", "middle")
-    return drawing.markup()
-
-
-def plot_scores(scores: Sequence[Score], metric: Metric, paths: Sequence[str | Path], title: str) -> None:
-    """The same in a file, .svg or .png."""
-    # Imported here: drawing is the only thing that needs it, and it takes a second to load.
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(6.4, AROUND + ROW * len(scores)), dpi=150, layout="constrained")
-    axes = figure.subplots()
-    for place, each in enumerate(scores):
-        colour = ACCENT if each.ours else PALE
-        if each.interval is not None:
-            axes.plot(each.interval, [place, place], color=colour, lw=2, solid_capstyle="round")
-        axes.plot([each.value], [place], "o", color=colour, ms=6)
-    axes.set_yticks(range(len(scores)), [shortened(each.name, LONGEST) for each in scores], parse_math=False)
-    axes.set_ylim(len(scores) - 0.4, -0.6)
-    axes.set_xlim(*_ends(scores, metric))
-    axes.grid(axis="x", color="#dcdfdb", lw=0.8)
-    axes.set_axisbelow(True)
-    axes.tick_params(length=0, labelcolor=INK, labelsize=9)
-    axes.spines[:].set_visible(False)
-    axes.set_xlabel(f"{_axis_title(metric)}; lines: 95 % intervals", fontsize=8, color=PALE)
-    axes.set_title(title, fontsize=10, color=INK, loc="left", parse_math=False)
-    write_figure(figure, paths)
-
-
-def _ends(scores: Sequence[Score], metric: Metric) -> tuple[float, float]:
+def ends(scores: Sequence[Score], metric: Metric) -> tuple[float, float]:
     """The axis: all scores and intervals with some room, and nothing that no score can be."""
     found = [end for each in scores for end in (each.value, *(each.interval or ()))]
     low, high = span(min(found), max(found), 0.06)
     return max(low, 0.0), min(high, 100.0) if metric.percent else high
 
 
-def _axis_title(metric: Metric) -> str:
+def axis_title(metric: Metric) -> str:
     return f"{metric.title}, %" if metric.percent else f"{metric.title}, lower is better"
 
 
-def _digits(metric: Metric) -> int:
+def digits(metric: Metric) -> int:
+    """Decimals of a score in a picture or on a page."""
     return 1 if metric.percent else 3
+
+
+def span(low: float, high: float, margin: float = 0.05) -> tuple[float, float]:
+    """The two ends with some room beyond, also where they are one point."""
+    room = margin * (high - low) or max(abs(low), 1.0) * margin
+    return low - room, high + room
+
+
+def ticks(low: float, high: float, about: int = 5) -> list[float]:
+    """Multiples of 1, 2 or 5 times a power of ten in [low, high], about as many as asked for."""
+    rough = (high - low) / about
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough * 0.999)
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [step * place for place in range(first, last + 1)]
+
+
+def plain(value: float) -> str:
+    """A tick's number as people write it: 1,000 and −0.2."""
+    text = f"{value:,.12g}" if abs(value) < 1e6 else f"{value:.3g}"
+    return "0" if float(text.replace(",", "")) == 0 else text.replace("-", "−")
+
+
+def shortened(name: str, most: int) -> str:
+    """A name that fits, with … where it was cut."""
+    return name if len(name) <= most else f"{name[: most - 1]}…"

@@ -27,7 +27,7 @@ MEANINGS = {
     "node": "mean over nodes of the share of neighbours of their own class",
     "class_insensitive": "how far classes exceed chance in linking to themselves; 0 is chance",
     "adjusted": "edge homophily corrected for chance; 0 is chance, 1 all edges agree",
-    "label_informativeness": "how much a neighbour's class tells of one's own; 1 is all",
+    "label_informativeness": "how much a neighbour's class says about one's own; 1 is all",
 }
 
 
@@ -67,21 +67,9 @@ class Surroundings:
         )
 
 
-@dataclass(frozen=True)
-class Measure:
-    """A measure of homophily, its value where it is defined, and what it says."""
-
-    name: str
-    value: float | None
-    meaning: str
-
-
-def homophily_measures(around: Surroundings) -> list[Measure]:
-    """All five measures of the graph, without self loops."""
-    return [
-        Measure(name.replace("class_", "class-").replace("_", " "), getattr(around.homophily, name), meaning)
-        for name, meaning in MEANINGS.items()
-    ]
+def measure_name(name: str) -> str:
+    """The name of a measure of homophily as people write it."""
+    return name.replace("class_", "class-").replace("_", " ")
 
 
 @dataclass(frozen=True)

@@ -1,28 +1,34 @@
-"""Pages out of templates: what is in the package beside them, and numbers as a page shows them."""
+"""Pages out of templates, and numbers and settings as text."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from pcnet._files import write_text
 from pcnet.compare import Metric
+from pcnet.show._table import Table
 
 
 def write_page(path: str | Path, template: str, content: Mapping[str, Any]) -> None:
     """Fill a template of the package, with the style sheet and the script in it."""
     # Imported here: commands that write no page need not wait for it.
-    from jinja2 import Environment, StrictUndefined
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment = Environment(
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        loader=FunctionLoader(_resource),
+    )
     environment.filters["score"] = figure
     environment.filters["number"] = lambda value: f"{value:,}"
-    environment.globals["zip"] = zip
     environment.filters["written"] = lambda value, metric: written(metric, value)
     resources = {"style": _resource("style.css"), "script": _resource("page.js")}
-    page = environment.from_string(_resource(template)).render({**content, **resources})
+    page = environment.get_template(template).render({**content, **resources})
     # Names that came out of a damaged file may hold halves of characters; they become question marks.
     write_text(path, page.encode("utf-8", "replace").decode("utf-8"))
 
@@ -31,6 +37,13 @@ def written(metric: Metric, value: float | tuple[float, float]) -> str:
     """A score in a sentence, or the ends of its interval: 81.2 %, 80.1 to 82.4 %, 0.412."""
     ends = value if isinstance(value, tuple) else (value,)
     return " to ".join(f"{end:.{1 if metric.percent else 3}f}" for end in ends) + "\u00a0%" * metric.percent
+
+
+def with_interval(metric: Metric, value: float | None, ends: Sequence[float] | None) -> str:
+    """A score with its interval as a table shows them: 82.10 [80.05, 84.10]; either may be missing."""
+    parts = [metric.text(value)] if value is not None else []
+    parts += [f"[{', '.join(map(metric.text, ends))}]"] if ends is not None else []
+    return " ".join(parts)
 
 
 def figure(value: float | None, digits: int = 1) -> str:
@@ -50,6 +63,30 @@ def flat(settings: Mapping[str, Any]) -> dict[str, str]:
         else:
             found[key] = str(value)
     return found
+
+
+def splits_table(
+    seeds: Sequence[int], sizes: Sequence[Sequence[int]], hashes: Sequence[str], more: Mapping[str, Sequence[str]]
+) -> Table:
+    """A row for each split, with further columns by name."""
+    rows = [
+        [str(seed), *(f"{part:,}" for part in own), *others, name]
+        for seed, own, name, *others in zip(seeds, sizes, hashes, *more.values(), strict=True)
+    ]
+    return Table("", ("seed", "train", "validation", "test", *more, "hash"), rows, words=("best", "hash"))
+
+
+def provenance_list(records: Sequence[Mapping[str, Any]], command: str) -> str:
+    """Part of a Markdown file: the command that makes its numbers again, when, where and with what they were made."""
+    places = dict.fromkeys(f"date: {each['date']}; machine: {each['machine']}" for each in records)
+    versions = dict.fromkeys(", ".join(f"{name} {v}" for name, v in each["versions"].items()) for each in records)
+    lines = (f"command: `{command}`", *places, *(f"versions: {each}" for each in versions))
+    return "".join(f"- {line}\n" for line in lines)
+
+
+def capitalised(text: str) -> str:
+    """Accuracy; ROC-AUC stays as it is."""
+    return text[:1].upper() + text[1:]
 
 
 def _resource(name: str) -> str:

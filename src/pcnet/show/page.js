@@ -37,6 +37,7 @@ for (const table of document.querySelectorAll('table.sortable')) {
     };
   });
 
+  heads[table.dataset.sorted].setAttribute('aria-sort', 'descending');
   const controls = document.getElementById(table.dataset.controls);
   const [typed, chosen, count] = ['input', 'select', 'output'].map(name => controls.querySelector(name));
   const filter = () => {

@@ -40,6 +40,7 @@ def method(name: str, *, title: str | None = None) -> Callable[[M], M]:
     ...         return self.map(x).index_add(0, edge_index[1], self.map(x)[edge_index[0]])
     >>> pcnet.nn.method_named("sums")().title
     'Sums of neighbours'
+    >>> METHODS.remove("sums")
     """
 
     def register(model: M) -> M:

@@ -1,13 +1,70 @@
-"""A comparison of methods in sentences: its outcome, and what has to be known to read it."""
+"""A comparison of methods as plain data, with its outcome and what has to be known to read it in sentences."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import Any
 
-from pcnet.compare import LEVEL, PERHAPS, UNKNOWN, WORSE, Metric, Standing
-from pcnet.experiment import DEFAULT_METHOD, Compared, Trained
+from pcnet.compare import LEVEL, PERHAPS, UNKNOWN, WORSE, Comparison, Lead, Standing
+from pcnet.experiment import DEFAULT_METHOD, Compared, Trained, provenance
+from pcnet.show._template import with_interval
 
 _WORDS = {WORSE: "Worse", PERHAPS: "Perhaps as good", UNKNOWN: "Behind it"}
+
+
+def comparison_record(compared: Compared, words: str, steps: Sequence[tuple[str, str]], device: str) -> dict[str, Any]:
+    """The content of `compare.json`.
+
+    `words` name the metric and why it was taken; `steps` say what to do next, each with its command.
+    """
+    first, graph, numbers = compared.trained[0].experiment, compared.graph, compared.numbers
+    return {
+        "graph": graph.name,
+        "nodes": graph.num_nodes,
+        "features": graph.num_features,
+        "classes": graph.num_classes,
+        "protocol": first.protocol,
+        "metric": compared.metric.name,
+        "metric_words": words,
+        "runs": len(compared.splits),
+        "seeds": list(first.seeds),
+        "split_hashes": [split.hash for split in compared.splits],
+        "split_sizes": [list(split.sizes) for split in compared.splits],
+        "best": numbers.order[0],
+        "sentence": sentence(compared),
+        "methods": [
+            {
+                **compared.by_method[standing.method].as_dict(),
+                "rank": standing.rank,
+                "behind": standing.behind and {"value": standing.behind.value, "interval": _list(standing.behind)},
+                "p": standing.p,
+                "p_holm": standing.corrected,
+                "verdict": standing.verdict,
+            }
+            for standing in numbers.standings
+        ],
+        "left_out": [{"method": title, "reason": reason} for title, reason in compared.left_out.items()],
+        "pairs": list(_pairs(numbers)),
+        "groups": [list(group) for group in numbers.ranks.groups],
+        "meaning": [*meaning(compared), *meaning_of_ranks(compared)],
+        "notes": notes(compared),
+        "next": [{"what": what, "command": command} for what, command in steps],
+        **provenance(device),
+    }
+
+
+def _pairs(numbers: Comparison) -> Iterator[dict[str, Any]]:
+    """All against all, the one with the better score first: how much better it is, and Wilcoxon's p."""
+    by_ranks = {frozenset((pair.first, pair.second)): pair for pair in numbers.ranks.pairs}
+    for one, other in combinations(numbers.order, 2):
+        lead, ranks = numbers.lead(one, other), by_ranks[frozenset((one, other))]
+        found = {"first": one, "second": other, "difference": lead.value, "interval": _list(lead)}
+        yield {**found, "p": ranks.p, "p_holm": ranks.corrected}
+
+
+def _list(lead: Lead) -> list[float] | None:
+    return lead.interval and [*lead.interval]
 
 
 def sentence(compared: Compared) -> str:
@@ -34,14 +91,14 @@ def sentence(compared: Compared) -> str:
 def scored(trained: Trained) -> str:
     """82.10 % [80.05, 84.10]."""
     metric = trained.metric
-    unit = " %" if metric.percent else ""
-    return f"{metric.text(trained.score)}{unit} {spread(metric, trained.interval)}".rstrip()
+    score = f"{metric.text(trained.score)}{' %' if metric.percent else ''}"
+    return f"{score} {with_interval(metric, None, trained.interval)}".rstrip()
 
 
 def distance(compared: Compared, standing: Standing) -> str:
     """3.20 [0.51, 6.13]; nothing of the best."""
-    behind, metric = standing.behind, compared.metric
-    return "" if behind is None else f"{metric.text(behind.value)} {spread(metric, behind.interval)}".rstrip()
+    behind = standing.behind
+    return "" if behind is None else with_interval(compared.metric, behind.value, behind.interval)
 
 
 def meaning(compared: Compared) -> list[str]:
@@ -99,11 +156,6 @@ def _own_notes(compared: Compared) -> Iterator[str]:
         yield "Every method has its defaults, which nobody tuned for this graph; `pcnet tune` may change the order."
     if any(each.method == DEFAULT_METHOD and each.experiment.source for each in trained):
         yield "The published settings of PCNet were chosen by its authors by test scores."
-
-
-def spread(metric: Metric, interval: tuple[float, float] | None) -> str:
-    """Its interval: [80.05, 84.10], or nothing."""
-    return "" if interval is None else f"[{metric.text(interval[0])}, {metric.text(interval[1])}]"
 
 
 def listed(names: Sequence[str]) -> str:
