@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pcnet.estimator import NodeClassifier, NodeIndexClassifier
     from pcnet.graph import Graph, Operator
     from pcnet.inspect import Inspection, inspect_graph
-    from pcnet.nn import PCConv, PCNet, PCNetSettings, load_model, save_model
+    from pcnet.nn import PCConv, PCNet, PCNetSettings, load_model, method, save_model
     from pcnet.polynomial import charlier_matrix, fit_response, identifiability, poisson_charlier
     from pcnet.propagate import apply_polynomial
     from pcnet.training import Outcome, Run, Targets, TrainingSettings, train
@@ -45,7 +45,7 @@ _ROOMS = {
     "estimator": ("NodeClassifier", "NodeIndexClassifier"),
     "graph": ("Graph", "Operator"),
     "inspect": ("Inspection", "inspect_graph"),
-    "nn": ("PCConv", "PCNet", "PCNetSettings", "load_model", "save_model"),
+    "nn": ("PCConv", "PCNet", "PCNetSettings", "load_model", "method", "save_model"),
     "polynomial": ("charlier_matrix", "fit_response", "identifiability", "poisson_charlier"),
     "propagate": ("apply_polynomial",),
     "training": ("Outcome", "Run", "Targets", "TrainingSettings", "train"),

@@ -24,9 +24,9 @@ class Registry(Mapping[str, T]):
         self.what = what
         self._entries: dict[str, T] = {}
 
-    def add(self, name: str, entry: T) -> None:
-        """Register an entry; a name can be taken only once."""
-        if name.lower() in self._entries:
+    def add(self, name: str, entry: T, *, replace: bool = False) -> None:
+        """Register an entry; a name can be taken only once, unless the entry is meant to replace the one before."""
+        if name.lower() in self._entries and not replace:
             raise PcnetError(f"There is a {self.what} '{name}' already; choose another name.")
         self._entries[name.lower()] = entry
 

@@ -53,12 +53,13 @@ PUBLISHED = {
 def test_published_settings(preset, dataset):
     (K, n_poly, t, b, eta, theta), drops, lr, wd, stop, paper = PUBLISHED[preset, dataset]
     experiment = resolve(dataset, preset=preset)
+    assert experiment.model.p == pytest.approx(b + 1)
     assert experiment.model == PCNetSettings(
         hidden=64,
         K=K,
         N=n_poly - 1,
         t=t,
-        p=pytest.approx(b + 1),
+        p=experiment.model.p,
         eta=eta,
         init=theta,
         identity=True,

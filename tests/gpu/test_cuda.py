@@ -20,6 +20,7 @@ from pcnet.training._run import Selection
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 CUDA = torch.device("cuda")
+NO_DROPOUT = {"drop_in": 0.0, "drop_hidden": 0.0}
 
 
 def ring(n: int = 500, dtype: torch.dtype = torch.float32) -> Operator:
@@ -59,7 +60,7 @@ def test_hubs_and_common_features() -> None:
     dense = (torch.rand(n, 40, generator=torch.Generator().manual_seed(2)) < 0.05).float()
     dense[:, 0], dense[5] = 1.0, 1.0
     x = CSR.from_scipy(scipy.sparse.csr_matrix(dense.numpy()))
-    models = [PCNet(40, 16, 3, K=3, N=3, t=0.4, p=2.1, eta=0.45) for _ in range(2)]
+    models = [PCNet(40, 16, 3, K=3, N=3, t=0.4, p=2.1, eta=0.45, **NO_DROPOUT) for _ in range(2)]
     results = []
     for place in ("cpu", "cuda"):
         model = PCNet.stack(models).to(place)
@@ -77,7 +78,8 @@ def test_model_gradients_without_dropout(activation, hidden, sparse) -> None:
     operator = ring()
     features = CSR.from_scipy(scipy.sparse.random(500, 60, 0.1, random_state=0))
     x = features if sparse else features.to_dense()
-    models = [PCNet(60, hidden, 4, K=3, N=5, t=0.4 * k, p=2.1, eta=0.45, activation=activation) for k in (1, 2, 3)]
+    rest = {"activation": activation, **NO_DROPOUT}
+    models = [PCNet(60, hidden, 4, K=3, N=5, t=0.4 * k, p=2.1, eta=0.45, **rest) for k in (1, 2, 3)]
     stacked = PCNet.stack(models)
     expected = stacked(x, operator)
     target = torch.randn_like(expected)
@@ -122,7 +124,8 @@ def test_features_with_few_zeros_are_multiplied_on_tensor_cores(precision, hidde
     """In float32 as exactly as elsewhere, and each run by itself: one of them is a billion times larger."""
     operator = ring(3000)
     features = CSR.from_scipy(scipy.sparse.random(3000, 403, 0.1, random_state=0))
-    models = [PCNet(403, hidden, 4, K=3, N=3, t=0.3 * k, p=2.1, eta=0.45, precision=precision) for k in (1, 2, 3)]
+    rest = {"precision": precision, **NO_DROPOUT}
+    models = [PCNet(403, hidden, 4, K=3, N=3, t=0.3 * k, p=2.1, eta=0.45, **rest) for k in (1, 2, 3)]
     with torch.no_grad():
         models[1].transform.weights[0] *= 1e9
     target = torch.randn(3, 3000, 4)
@@ -139,7 +142,7 @@ def test_features_with_few_zeros_are_multiplied_on_tensor_cores(precision, hidde
 
 
 def test_dropout_bits_look_random() -> None:
-    from pcnet.nn import kernels
+    from pcnet.nn import device as kernels
 
     def signs(seeds, epoch, layer):
         draws = DeviceDraws(torch.tensor(seeds, device=CUDA), torch.tensor(epoch, device=CUDA))

@@ -36,14 +36,15 @@ def twin(model: ARMA, second: bool, steps: int, shared: bool) -> pyg.ARMAConv:
     layer, inner = (model.outer, model.second) if second else (model.inner, model.first.weights[0])
     skip = model.second_skip if second else model.first.skip.weights[0]
     act = torch.nn.ReLU() if layer.activation else None
-    conv = pyg.ARMAConv(inner.shape[0], layer.channels, model.stacks, steps, shared, act=act)
-    layout = (layer.copies, model.stacks)
+    stacks = model.settings.stacks
+    conv = pyg.ARMAConv(inner.shape[0], layer.channels, stacks, steps, shared, act=act)
+    layout = (layer.copies, stacks)
 
     def by_stack(weight: Tensor, leading: tuple[int, ...]) -> Tensor:
         return weight.unflatten(-1, (*leading, layer.channels)).movedim(0, -2)
 
     with torch.no_grad():
-        conv.init_weight.copy_(by_stack(inner, (model.stacks,)))
+        conv.init_weight.copy_(by_stack(inner, (stacks,)))
         conv.root_weight.copy_(by_stack(skip, layout))
         conv.bias.copy_(layer.bias.normal_().view(*layout, 1, layer.channels))
         for place, weight in enumerate(layer.weights):
@@ -88,7 +89,7 @@ def test_side_by_side():
     graph, _ = planted(0.8)
     models = [ARMA(30, 4, 3, stacks=2, steps=3, drop_skip=rate).eval() for rate in (0.0, 0.5)]
     stacked = ARMA.stack(models)
-    assert stacked.drop_skip == (0.0, 0.5)
+    assert stacked.rates("drop_skip") == (0.0, 0.5)
     for run, model in enumerate(models):
         alone = model(graph.x, graph.edge_index)
         torch.testing.assert_close(stacked(graph.x, graph.edge_index)[run], alone, rtol=1e-5, atol=1e-5)
@@ -107,7 +108,7 @@ def test_fresh_weights():
         ({"stacks": 0}, "stacks must be at least 1"),
         ({"steps": 0}, "steps must be at least 1"),
         ({"drop_skip": 1.0}, "drop_skip = 1.0 is not a dropout rate"),
-        ({"activation_out": "tanh"}, "'relu' or None, not 'tanh'"),
+        ({"activation_out": "tanh"}, "activation_out can be relu, not 'tanh'"),
     ],
 )
 def test_refused(wrong, words):

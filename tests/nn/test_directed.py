@@ -19,12 +19,12 @@ from pcnet.graph import Graph, Operator
 from pcnet.nn import (
     GCN,
     GCNII,
+    GPRGNN,
     FilterNet,
     GATSettings,
     GCNIISettings,
     GCNSettings,
     GGCNSettings,
-    GPRConv,
     GPRGNNSettings,
     Model,
     filters_of,
@@ -56,11 +56,12 @@ def gcn(model: GCN, S: Tensor, x: Tensor) -> Tensor:
 
 def gcnii(model: GCNII, S: Tensor, x: Tensor) -> Tensor:
     start = h = (x @ model.first.weights[0] + model.first.biases[0]).relu()
-    for layer in range(model.depth):
-        beta, P = math.log(model.lam[0] / (layer + 1) + 1), S @ h
-        U = (1 - model.alpha[0]) * P + model.alpha[0] * start
-        learned = (P if model.variant else U) @ model.weights[0][layer]
-        learned = learned + start @ model.weights[1][layer] if model.variant else learned
+    s = model.settings
+    for layer in range(s.layers):
+        beta, P = math.log(s.lam / (layer + 1) + 1), S @ h
+        U = (1 - s.alpha) * P + s.alpha * start
+        learned = (P if s.variant else U) @ model.weights[0][layer]
+        learned = learned + start @ model.weights[1][layer] if s.variant else learned
         h = ((1 - beta) * U + beta * learned).relu()
     return h @ model.last + model.bias
 
@@ -74,9 +75,9 @@ def gprgnn(model: FilterNet, S: Tensor, x: Tensor) -> Tensor:
 
 MODELS = {
     "gcn": (lambda: GCN(*SIZES), gcn, "fill"),
-    "gcnii": (lambda: GCNII(*SIZES, depth=3, alpha=0.3), gcnii, "add"),
-    "gcnii star": (lambda: GCNII(*SIZES, depth=2, alpha=0.3, variant=True), gcnii, "add"),
-    "gprgnn": (lambda: FilterNet(*SIZES, GPRConv(4, 0.3), activation="relu"), gprgnn, "fill"),
+    "gcnii": (lambda: GCNII(*SIZES, layers=3, alpha=0.3), gcnii, "add"),
+    "gcnii star": (lambda: GCNII(*SIZES, layers=2, alpha=0.3, variant=True), gcnii, "add"),
+    "gprgnn": (lambda: GPRGNN(*SIZES, K=4, alpha=0.3), gprgnn, "fill"),
 }
 
 
@@ -113,7 +114,7 @@ def test_one_meaning_for_all(kind):
     """The list where the graph has one, its edges where they are the list; both ways unless asked."""
     graph = listed_graph()
     plain, directed = kind(), kind(directed=True)
-    options = {"self_loops": kind.self_loops, "direction": "out"}
+    options = {"self_loops": kind.model.self_loops, "direction": "out"}
     expected = Operator.from_edges(graph.listed_edges, graph.num_nodes, **options).matrix.to_dense()
     own = replace(graph, edge_index=graph.listed_edges, listed_edges=None)
     for each in (graph, own):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -34,7 +35,7 @@ def by_pyg(model: GAT, x: Tensor, edges: Tensor) -> Tensor:
     """Two of its layers with our weights, up to where an ELU may follow."""
     for weight, attention, concat in ((model.first.weights[0], 0, True), (model.second, 1, False)):
         _, heads, width = model.attention[attention].shape
-        conv = pyg.GATConv(x.shape[1], width, heads, concat=concat, bias=False, negative_slope=model.slope)
+        conv = pyg.GATConv(x.shape[1], width, heads, concat=concat, bias=False, negative_slope=model.settings.slope)
         conv.lin.weight.copy_(weight.t())
         conv.att_dst[0], conv.att_src[0] = model.attention[attention]
         x = conv(x, edges)
@@ -51,7 +52,7 @@ def test_two_layers_of_pyg(name, out_heads, sparse):
     model = GAT(5, 3, 4, heads=2, out_heads=out_heads, closing="none").eval()
     found = model(CSR.from_torch(x.to_sparse()) if sparse else x, graph.edge_index)
     torch.testing.assert_close(found, by_pyg(model, x, both_ways(graph)), rtol=1e-5, atol=1e-5)
-    model.closing = "elu"
+    model.of_runs = (replace(model.settings, closing="elu"),)
     torch.testing.assert_close(model(x, graph.edge_index), elu(found), rtol=1e-5, atol=1e-5)
 
 
@@ -74,7 +75,7 @@ def test_heads_are_those_of_the_formula(graph, seed):
     for head, (a, b) in enumerate(model.attention[0].detach().numpy().swapaxes(0, 1)):
         own = z.numpy()[:, 2 * head : 2 * head + 2]
         scores = (own @ a)[:, None] + own @ b
-        powers = linked * np.exp(np.where(scores > 0, scores, model.slope * scores))
+        powers = linked * np.exp(np.where(scores > 0, scores, model.settings.slope * scores))
         expected = powers / powers.sum(1, keepdims=True) @ own
         np.testing.assert_allclose(found[:, 2 * head : 2 * head + 2], expected, rtol=1e-9, atol=1e-9)
 

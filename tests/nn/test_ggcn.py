@@ -25,7 +25,7 @@ def operator_of(graph: Edges) -> Operator:
 
 
 def random_model(seed: int = 0, depth: int = 4, dropout: float = 0.0) -> GGCN:
-    model = GGCN(4, 5, 3, depth=depth, decay=0.9, exponent=1.5, dropout=dropout).double()
+    model = GGCN(4, 5, 3, layers=depth, decay=0.9, exponent=1.5, dropout=dropout).double()
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for parameter in model.parameters():
@@ -57,10 +57,10 @@ def layer_by_the_formula(model: GGCN, layer: int, S: np.ndarray, H: np.ndarray) 
 def by_the_formula(model: GGCN, S: np.ndarray, x: np.ndarray) -> np.ndarray:
     first = x @ model.first.weights[0].detach().numpy() + model.first.biases[0].detach().numpy()
     P, U = elu(first[:, :5]), layer_by_the_formula(model, 0, S, first[:, 5:])
-    depth = len(model.scale)
+    s, depth = model.settings, len(model.scale)
     inner = zip(model.weights[0], model.biases[0], strict=True) if depth > 2 else ()
     for layer, (W, b) in enumerate([*inner, (model.last, model.bias)], start=1):
-        share = 1.0 if layer == 1 else math.log(model.decay / (layer + 1) ** model.exponent + 1)
+        share = 1.0 if layer == 1 else math.log(s.decay / (layer + 1) ** s.exponent + 1)
         P = P + share * elu(U)
         U = layer_by_the_formula(model, layer, S, P @ W.detach().numpy() + b.detach().numpy())
     return U
@@ -127,14 +127,14 @@ def test_runs_side_by_side(depth, dropout):
 
 
 def test_how_it_begins():
-    model = GGCN(4, 5, 3, depth=3)
+    model = GGCN(4, 5, 3, layers=3)
     assert model.degree.tolist() == [[0.5, 0.0]] * 3
     assert model.signs.tolist() == [[0.0] * 3] * 3
     assert model.scale.tolist() == [2.0] * 3
 
 
 @pytest.mark.parametrize(
-    ("wrong", "words"), [({"depth": 1}, "depth must be at least 2"), ({"decay": -0.1}, "decay must be at least 0")]
+    ("wrong", "words"), [({"layers": 1}, "layers must be at least 2"), ({"decay": -0.1}, "decay must be at least 0")]
 )
 def test_refusals(wrong, words):
     with pytest.raises(PcnetError, match=words):

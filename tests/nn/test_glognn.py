@@ -34,8 +34,8 @@ def operator_of(graph: Edges) -> Operator:
     return Operator.from_edges(*given, eta=0.0, self_loops="add", dtype=torch.float64)
 
 
-def random_model(graph: Edges, seed: int = 0, **rest: Any) -> GloGNN:
-    model = GloGNN(4, 5, 3, nodes=graph.num_nodes, layers=2, K=3, **rest).double().eval()
+def random_model(graph: Edges, seed: int = 0, layers: int = 2, **rest: Any) -> GloGNN:
+    model = GloGNN(4, 5, 3, nodes=graph.num_nodes, layers=layers, K=3, **rest).double().eval()
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for parameter in model.parameters():
@@ -51,7 +51,7 @@ def dense_walk(graph: Edges, walk: str) -> np.ndarray:
 
 def dense_layer(model: GloGNN, H: np.ndarray, H0: np.ndarray, walk: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Z as the facts have it, and (1−γ) Z H D + γ H_0; D stands inside H D Hᵀ and H_0 D Hᵀ, in the numerator only."""
-    a, b, g = model.alpha, model.beta, model.gamma
+    a, b, g = (getattr(model.settings, name) for name in ("alpha", "beta", "gamma"))
     D = np.eye(3) if model.diagonal is None else np.diag(model.diagonal.detach().numpy())
     powers = sum(lam * np.linalg.matrix_power(walk, k + 1) for k, lam in enumerate(model.orders.detach().numpy()))
     numerator = (1 - g) * H @ D @ H.T + b * powers - g * (1 - g) * H0 @ D @ H.T
@@ -68,7 +68,7 @@ def test_layers_are_those_of_the_closed_form(kind, graph, seed):
     with torch.no_grad():
         H0 = ((x @ model.first.weights[0] + model.first.biases[0]).relu() @ model.weights[0] + model.biases[0]).numpy()
         found = model(x, operator_of(graph)).numpy()
-    walk, H = dense_walk(graph, model.walk), H0
+    walk, H = dense_walk(graph, model.settings.walk), H0
     for _ in range(2):
         H = dense_layer(model, H, H0, walk)[1]
     np.testing.assert_allclose(found, H, rtol=1e-8, atol=1e-8 * max(1, np.abs(H).max()))
@@ -79,7 +79,7 @@ def test_the_closed_form_minimises():
     graph, kind = NAMED["star"], KINDS[0]
     model, rng = random_model(graph, **kind), np.random.default_rng(0)
     walk, H, H0 = dense_walk(graph, "rows"), rng.normal(size=(20, 3)), rng.normal(size=(20, 3))
-    a, b, g = model.alpha, model.beta, model.gamma
+    a, b, g = (getattr(model.settings, name) for name in ("alpha", "beta", "gamma"))
     powers = sum(lam * np.linalg.matrix_power(walk, k + 1) for k, lam in enumerate(model.orders.detach().numpy()))
 
     def objective(Z: np.ndarray) -> float:
@@ -96,8 +96,7 @@ def test_the_closed_form_minimises():
 @pytest.mark.parametrize("depth", [2, 3])
 def test_the_first_embedding(walk, depth):
     graph = NAMED["self loops"]
-    model = random_model(graph, depth=depth, delta=0.6, walk=walk, diagonal=True)
-    model.rounds = 0
+    model = random_model(graph, layers=0, depth=depth, delta=0.6, walk=walk, diagonal=True)
     x = columns(5, 4, 1)
     with torch.no_grad():
         features = x @ model.first.weights[0] + model.first.biases[0]

@@ -144,7 +144,7 @@ def test_unit_peaks_give_back_features_of_zeros_and_ones(sparse):
     model = LINKX(5, 6, 3, nodes=graph.num_nodes).eval()
     expected = model(given(x), graph.edge_index)
     assert (model(given(scaled), graph.edge_index) - expected).abs().max() > 0.01
-    model.unit_peaks = True
+    model.of_runs = (replace(model.settings, unit_peaks=True),)
     for features in (scaled, x):
         torch.testing.assert_close(model(given(features), graph.edge_index), expected, rtol=1e-6, atol=1e-6)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -35,7 +36,7 @@ def by_the_formula(model: MixHop, S: np.ndarray, x: np.ndarray) -> np.ndarray:
     """Power by power; rows of zeros have no length to be divided by."""
     length = np.linalg.norm(x, axis=1, keepdims=True)
     x = x / np.where(length > 0, length, 1)
-    parts = model.first.weights[0].detach().split(model.widths, -1)
+    parts = model.first.weights[0].detach().split(model.settings.widths, -1)
     h = np.hstack([np.linalg.matrix_power(S, j) @ x @ part.numpy() for j, part in enumerate(parts)])
     h = (h - h.mean(0)) / np.sqrt(h.var(0) + 1e-3)
     h = np.maximum(h + model.bias.detach().numpy(), 0)
@@ -64,15 +65,15 @@ def test_a_layer_of_pyg(name):
     edges = torch.cat([graph.edge_index, graph.edge_index.flip(0)], dim=1).unique(dim=1)
     x = columns(graph.num_nodes, 4, 0).float()
     model, conv = MixHop(4, 6, 3), pyg.MixHopConv(4, 2, powers=[0, 1, 2], bias=False)
-    for own, theirs in zip(model.first.weights[0].split(model.widths, -1), conv.lins, strict=True):
+    for own, theirs in zip(model.first.weights[0].split(model.settings.widths, -1), conv.lins, strict=True):
         theirs.weight.copy_(own.t())
     found = model._powers(x @ model.first.weights[0], operator_of(graph, torch.float32))
     torch.testing.assert_close(found, conv(x, edges), rtol=1e-5, atol=1e-5)
 
 
 def test_the_last_power_takes_what_is_left_over():
-    assert MixHop(4, 64, 3).widths == [21, 21, 22]
-    assert MixHop(4, 192, 3).widths == [64, 64, 64]
+    assert MixHopSettings(hidden=64).widths == [21, 21, 22]
+    assert MixHopSettings(hidden=192).widths == [64, 64, 64]
 
 
 def test_the_length_of_rows_does_not_count():
@@ -90,7 +91,7 @@ def test_features_that_are_there_or_not(zeros_stored):
     x[3] = 0.0
     there = (x != 0).double()
     expected = model(there, operator_of(graph))
-    model.binary = True
+    model.of_runs = (replace(model.settings, binary=True),)
     given = _all_stored(x) if zeros_stored else CSR.from_torch(x.to_sparse_csr())
     torch.testing.assert_close(model(given, operator_of(graph)), expected)
     torch.testing.assert_close(model(x, operator_of(graph)), expected)

@@ -35,7 +35,7 @@ def test_is_perceptron_then_filter(activation, hidden, mode):
 @pytest.mark.parametrize("training", [True, False])
 def test_sparse_and_dense_features_agree(training):
     """The drop rate of the features is 0: of sparse ones only non-zeros are dropped."""
-    model = PCNet(20, 8, 3, drop_hidden=0.4, drop_prop=0.3).train(training)
+    model = PCNet(20, 8, 3, drop_in=0.0, drop_hidden=0.4, drop_prop=0.3).train(training)
     forms = [X, X.to_sparse_coo(), X.to_sparse_csr(), CSR.from_torch(X.to_sparse())]
     outputs, grads = [], []
     for form in forms:
@@ -98,8 +98,9 @@ def test_trained_by_hand_under_torchs_seed():
 
 
 def test_each_dropout_does_something():
-    for name in ("drop_in", "drop_hidden", "drop_prop"):
-        model = PCNet(20, 8, 3, **{name: 0.5})
+    rates = {"drop_in": 0.0, "drop_hidden": 0.0, "drop_prop": 0.0}
+    for name in rates:
+        model = PCNet(20, 8, 3, **{**rates, name: 0.5})
         assert not torch.equal(model(X, GRAPH.edge_index), model(X, GRAPH.edge_index)), name
         model.eval()
         assert torch.equal(model(X, GRAPH.edge_index), model(X, GRAPH.edge_index)), name
@@ -116,7 +117,8 @@ def test_settings_build_the_model_they_describe():
     assert (model.conv.eta, model.conv.mode, model.conv.init) == (0.3, "limit", 0.5)
     assert model.conv.theta.tolist() == [0.5] * 3
     assert [weight.shape for weight in model.transform.weights] == [(20, 8), (8, 3)]
-    assert (model.transform.activation, model.transform.rates, model.drop_prop) == ("relu", ((0.1, 0.2),), (0.3,))
+    assert (model.transform.activation, model.transform.rates) == ("relu", ((0.1, 0.2),))
+    assert model.rates("drop_prop") == (0.3,)
     assert settings.operator(GRAPH).eta == 0.3
     twin = settings.build(20, 3, seed=1)
     assert all(torch.equal(a, b) for a, b in zip(model.parameters(), twin.parameters(), strict=True))

@@ -14,13 +14,12 @@ from contracts.filter_contract import columns
 from pcnet.errors import PcnetError
 from pcnet.graph import Operator
 from pcnet.nn import PDEGCN, PDEGCNSettings
-from pcnet.nn.models._pdegcn import Equation
 from strategies import NAMED, Edges, dense_operator, graphs, seeds
 
-EQUATIONS: tuple[Equation, ...] = ("diffusion", "wave", "mixed")
+EQUATIONS = ("diffusion", "wave", "mixed")
 
 
-def random_model(equation: Equation, seed: int = 0, dropout: float = 0.0) -> PDEGCN:
+def random_model(equation: str, seed: int = 0, dropout: float = 0.0) -> PDEGCN:
     model = PDEGCN(4, 5, 3, layers=3, equation=equation, h=0.7, dropout=dropout).double()
     generator = torch.Generator().manual_seed(seed)
     model.reset_parameters(generator)
@@ -47,12 +46,12 @@ def force(S: np.ndarray, X: np.ndarray, K: np.ndarray) -> np.ndarray:
 
 def by_the_formula(model: PDEGCN, S: np.ndarray, x: np.ndarray) -> np.ndarray:
     X = old = np.maximum(x @ model.first.weights[0].detach().numpy(), 0)
-    h = model.h[0]
+    h = model.settings.h
     for layer, K in enumerate(model.kernels.detach().numpy()):
         F = force(S, X, K)
-        if model.equation == "diffusion":
+        if model.settings.equation == "diffusion":
             new = X - h * F
-        elif model.equation == "wave":
+        elif model.settings.equation == "wave":
             new = 2 * X - old - h**2 * F
         else:
             b = 1 / (1 + np.exp(-model.mix[layer].item()))

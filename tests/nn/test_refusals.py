@@ -62,11 +62,11 @@ CASES = {
         "Coefficients have shape (2, 5); this x needs (N+1,), (3, N+1) or (3, 2, N+1).",
     ),
     "no classes": (lambda: net(2, 4, 0), "A layer's width must be at least 1, not 0."),
-    "no hidden units": (lambda: net(2, 0, 3), "A layer's width must be at least 1"),
+    "no hidden units": (lambda: net(2, 0, 3), "hidden must be at least 1, not 0."),
     "drop_prop": (lambda: net(drop_prop=1.0), "drop_prop = 1.0 is not a dropout rate; it must be at least 0 and less"),
     "drop_in negative": (lambda: net(drop_in=-0.1), "is not a dropout rate"),
     "drop_hidden is NaN": (lambda: net(drop_hidden=NAN), "is not a dropout rate"),
-    "activation": (lambda: net(activation="tanh"), "The activation can be 'relu', 'elu' or None, not 'tanh'."),
+    "activation": (lambda: net(activation="tanh"), "activation can be relu or elu, not 'tanh'."),
     "too many features": (
         lambda: net()(torch.ones(3, 5), RING),
         "The features have shape (3, 5); the model expects (nodes, 2).",

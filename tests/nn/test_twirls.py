@@ -33,16 +33,17 @@ def operator_of(graph: Edges) -> Operator:
 def by_the_formula(W0: np.ndarray, f: np.ndarray, model: TWIRLS) -> np.ndarray:
     """Edge by edge, as the facts have it."""
     W, Y = W0, f
-    for step in range(model.K):
-        first, middle = step == 0 and model.attention == "twice", 0 < step == model.K // 2
-        if first or (middle and model.attention != "never"):
+    s = model.settings
+    for step in range(s.K):
+        first, middle = step == 0 and s.attention == "twice", 0 < step == s.K // 2
+        if first or (middle and s.attention != "never"):
             W = np.zeros_like(W0)
             for i, j in zip(*W0.nonzero(), strict=True):
-                z = max((((Y[i] - Y[j]) ** 2).sum() + 1e-7) ** (1 - model.p / 2), model.tau)
-                W[i, j] = W0[i, j] * ((0.0 if 0 < model.T < z else 1 / z) + 1e-9)
-        Dt = model.lam * W.sum(1) + 1 - model.lam
+                z = max((((Y[i] - Y[j]) ** 2).sum() + 1e-7) ** (1 - s.p / 2), s.tau)
+                W[i, j] = W0[i, j] * ((0.0 if 0 < s.T < z else 1 / z) + 1e-9)
+        Dt = s.lam * W.sum(1) + 1 - s.lam
         smoothed = W * Dt[:, None] ** -0.5 * Dt**-0.5 @ Y
-        Y = (1 - model.alpha) * Y + model.alpha * (model.lam * smoothed + f / Dt[:, None])
+        Y = (1 - s.alpha) * Y + s.alpha * (s.lam * smoothed + f / Dt[:, None])
     return Y
 
 
@@ -50,7 +51,7 @@ def by_the_formula(W0: np.ndarray, f: np.ndarray, model: TWIRLS) -> np.ndarray:
 @settings(max_examples=25)
 @given(graph=graphs(max_nodes=12), seed=seeds())
 def test_steps_are_those_of_the_formula(shape, graph, seed):
-    model, f = TWIRLS(4, 3, K=5, **shape).double().eval(), columns(graph.num_nodes, 3, seed)
+    model, f = TWIRLS(4, 5, 3, K=5, **shape).double().eval(), columns(graph.num_nodes, 3, seed)
     expected = by_the_formula(dense_operator(graph, 0.0, "fill"), f.numpy(), model)
     np.testing.assert_allclose(model.layers(f, operator_of(graph)).numpy(), expected, rtol=1e-9, atol=1e-9)
 
@@ -58,7 +59,7 @@ def test_steps_are_those_of_the_formula(shape, graph, seed):
 @pytest.mark.parametrize("shape", SHAPES)
 def test_derivatives_go_through_the_attention(shape):
     graph = NAMED["weighted with loops and duplicates"]
-    model, f = TWIRLS(4, 2, K=4, **shape).double().eval(), columns(graph.num_nodes, 2, 1).requires_grad_()
+    model, f = TWIRLS(4, 5, 2, K=4, **shape).double().eval(), columns(graph.num_nodes, 2, 1).requires_grad_()
     assert torch.autograd.gradcheck(lambda f: model.layers(f, operator_of(graph)), f)
 
 
@@ -67,14 +68,14 @@ def test_many_steps_reach_the_minimum():
     graph, lam, f = NAMED["disconnected"], 0.6, columns(9, 2, 0)
     W = dense_operator(graph, 0.0, "fill")
     Dt = np.diag(lam * W.sum(1) + 1 - lam)
-    found = TWIRLS(3, 2, K=400, lam=lam, alpha=0.7).double().layers(f, operator_of(graph)).numpy()
+    found = TWIRLS(3, 5, 2, K=400, lam=lam, alpha=0.7).double().layers(f, operator_of(graph)).numpy()
     np.testing.assert_allclose(found, Dt**0.5 @ np.linalg.solve(Dt - lam * W, (Dt**0.5 / Dt.clip(1e-300)) @ f.numpy()))
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_runs_side_by_side(shape):
     graph = NAMED["star"]
-    models = [TWIRLS(4, 3, hidden_channels=5, depth=2, K=5, **shape).double().eval() for _ in range(3)]
+    models = [TWIRLS(4, 5, 3, depth=2, K=5, **shape).double().eval() for _ in range(3)]
     x = columns(graph.num_nodes, 4, 2)
     together = TWIRLS.stack(models)(x, operator_of(graph))
     for model, found in zip(models, together, strict=True):
@@ -82,8 +83,8 @@ def test_runs_side_by_side(shape):
 
 
 def test_depth_one_has_no_hidden_layer():
-    assert [tuple(w.shape) for w in TWIRLS(7, 3).first.weights] == [(7, 3)]
-    assert [tuple(w.shape) for w in TWIRLS(7, 3, hidden_channels=5, depth=2).first.weights] == [(7, 5), (5, 3)]
+    assert [tuple(w.shape) for w in TWIRLS(7, 5, 3).first.weights] == [(7, 3)]
+    assert [tuple(w.shape) for w in TWIRLS(7, 5, 3, depth=2).first.weights] == [(7, 5), (5, 3)]
 
 
 @pytest.mark.parametrize(
@@ -91,7 +92,7 @@ def test_depth_one_has_no_hidden_layer():
 )
 def test_refusals(wrong, words):
     with pytest.raises(PcnetError, match=words):
-        TWIRLS(4, 3, **wrong)
+        TWIRLS(4, 5, 3, **wrong)
 
 
 class TestTWIRLS(MethodContract):

@@ -178,7 +178,7 @@ class TestWRGAT(MethodContract):
         order = np.random.default_rng(0).permutation(graph.num_nodes)
         pairs = structural_pairs(self.base.operator(graph).matrix.to_scipy())
         moved = replace(pairs, pairs=order[pairs.pairs].astype(np.int32))
-        monkeypatch.setattr(_wrgat, "structural_pairs", lambda adjacency, tell: moved)
+        monkeypatch.setattr(_wrgat, "structural_pairs", lambda adjacency, progress: moved)
         x = torch.empty_like(graph.x)
         x[torch.from_numpy(order)] = graph.x
         with torch.no_grad():

@@ -32,13 +32,13 @@ def mixed(varied):
 def test_initial_weights_are_those_of_each_run_by_itself(mixed, hidden):
     training = TrainingSettings()
     runs = [replace(run, model=replace(run.model, hidden=hidden, eta=0.5), training=training) for run in mixed]
-    models = side_by_side(runs, 3)
+    models = side_by_side(runs, 16, 3)
     stacked = with_weights(models, initial_weights(models, runs, 16, 3))
     for place, run in enumerate(runs):
         alone, taken = run.model.build(16, 3, run.seed), stacked.one(place)
         assert taken.conv.filters == alone.conv.filters
         assert taken.transform.rates == alone.transform.rates
-        assert taken.drop_prop == alone.drop_prop
+        assert taken.of_runs == alone.of_runs
         weights, others = alone.state_dict(), taken.state_dict()
         assert weights.keys() == others.keys()
         for name in weights:

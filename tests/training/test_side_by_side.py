@@ -232,9 +232,6 @@ def refuse_cases(dense, run):
             {},
             "class 1, but there are 1",
         ),
-        "rate": ([replace(run, model=PCNetSettings(drop_in=1.0))], {}, "not a dropout rate"),
-        "K": ([replace(run, model=PCNetSettings(K=0))], {}, "K must be at least 1"),
-        "t": ([replace(run, model=PCNetSettings(t=float("nan")))], {}, "finite"),
     }
 
 
@@ -244,6 +241,15 @@ def test_refused(case, dense, varied):
     with pytest.raises(PcnetError) as error:
         train(dense, runs, **arguments)
     assert words in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [({"drop_in": 1.0}, "not a dropout rate"), ({"K": 0}, "K must be at least 1"), ({"t": float("nan")}, "finite")],
+)
+def test_models_settings_check_themselves(wrong, words):
+    with pytest.raises(PcnetError, match=words):
+        PCNetSettings(**wrong)
 
 
 @pytest.mark.parametrize("seed", [-1, 0.5, 2**63, "1", None])

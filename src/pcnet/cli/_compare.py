@@ -19,6 +19,7 @@ from pcnet.cli._options import (
     Interrupted,
     JsonOption,
     MetricOption,
+    PluginOption,
     ProtocolOption,
     SeedOption,
     SetOption,
@@ -85,6 +86,7 @@ def compare(
         bool, typer.Option("--resume", help="Refuse to start anew: there must be an interrupted comparison.")
     ] = False,
     read: ReadOption = None,
+    plugin: PluginOption = None,
     data: DataOption = None,
     json_file: JsonOption = None,
 ) -> None:

@@ -9,7 +9,16 @@ from rich.console import Console
 
 from pcnet._machine import chosen_device
 from pcnet.cli._graph_argument import GraphArgument, ReadOption, graph_at
-from pcnet.cli._options import DataOption, DeviceOption, JsonOption, MetricOption, ThreadsOption, check_json, emit_json
+from pcnet.cli._options import (
+    DataOption,
+    DeviceOption,
+    JsonOption,
+    MetricOption,
+    PluginOption,
+    ThreadsOption,
+    check_json,
+    emit_json,
+)
 from pcnet.compare import metric_named
 from pcnet.errors import PcnetError
 from pcnet.inspect import inspect_graph
@@ -30,6 +39,7 @@ def inspect(
     threads: ThreadsOption = None,
     device: DeviceOption = "auto",
     read: ReadOption = None,
+    plugin: PluginOption = None,
     data: DataOption = None,
     json_file: JsonOption = None,
 ) -> None:

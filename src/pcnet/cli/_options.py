@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import torch
@@ -12,6 +13,7 @@ from pcnet.compare import METRICS, Metric, default_metric
 from pcnet.data import PROTOCOLS
 from pcnet.errors import Interrupted
 from pcnet.graph import Graph
+from pcnet.nn import load_plugin
 
 __all__ = [
     "DataOption",
@@ -20,6 +22,7 @@ __all__ = [
     "JsonOption",
     "MethodOption",
     "MetricOption",
+    "PluginOption",
     "ProtocolOption",
     "ThreadsOption",
     "check_json",
@@ -36,6 +39,17 @@ MethodOption = Annotated[
 ProtocolOption = Annotated[
     str | None,
     typer.Option("--protocol", metavar="NAME", help=f"How to split: {', '.join(PROTOCOLS)}, or stratified-A-B-C."),
+]
+PluginOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--plugin",
+        metavar="FILE",
+        help="Python file that registers a method of your own; can be repeated.",
+        # Before the other options are read, some of which name methods.
+        is_eager=True,
+        callback=lambda paths: [load_plugin(path) for path in paths or ()] and paths,
+    ),
 ]
 DeviceOption = Annotated[
     str, typer.Option("--device", help="cpu, cuda, cuda:N; auto is a GPU where there is one.", show_default=True)

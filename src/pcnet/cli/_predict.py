@@ -14,7 +14,7 @@ from rich.console import Console
 from pcnet._files import check_target, read_json, write_atomically, write_csv
 from pcnet._machine import chosen_device
 from pcnet.cli._graph_argument import ReadOption, graph_at, names_dataset
-from pcnet.cli._options import DataOption, DeviceOption, JsonOption, check_json, emit_json
+from pcnet.cli._options import DataOption, DeviceOption, JsonOption, PluginOption, check_json, emit_json
 from pcnet.data import ReadOptions, graph_of
 from pcnet.errors import PcnetError
 from pcnet.experiment import Ensemble
@@ -39,6 +39,7 @@ def predict(
     ] = Path("predictions.csv"),
     unlabelled: Annotated[bool, typer.Option("--unlabelled", help="Only the nodes that have no label.")] = False,
     device: DeviceOption = "auto",
+    plugin: PluginOption = None,
     data: DataOption = None,
     read: ReadOption = None,
     json_file: JsonOption = None,

@@ -18,6 +18,7 @@ from pcnet.cli._options import (
     JsonOption,
     MethodOption,
     MetricOption,
+    PluginOption,
     ProtocolOption,
     SeedOption,
     SetOption,
@@ -61,6 +62,7 @@ def train(
         Path | None, typer.Option(metavar="DIR", help="Run folder; a new one under runs/ by default.")
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue the interrupted training in --out.")] = False,
+    plugin: PluginOption = None,
     data: DataOption = None,
     read: ReadOption = None,
     json_file: JsonOption = None,

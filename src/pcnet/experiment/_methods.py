@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from importlib.resources import files
 from typing import Any, get_args, get_type_hints
 
 from pcnet._files import parse_toml
 from pcnet.errors import PcnetError, close_match
-from pcnet.nn import ModelSettings, method_named
+from pcnet.nn import METHODS, ModelSettings, find_method, method_named
 from pcnet.training import TrainingSettings
 
 _FOLDER = "methods"
@@ -78,17 +78,27 @@ def method_files() -> dict[str, MethodFile]:
 
 
 def method_file(name: str) -> MethodFile:
-    """One of them, by a name in any case.
+    """One of them, by a name in any case; for a registered method without a file, one that says nothing.
 
     >>> method_file("GCN").defaults.model.hidden
     64
     """
     known = method_files()
-    if name.lower() not in known:
+    if name.lower() in known:
+        return known[name.lower()]
+    settings = find_method(name)
+    if settings is None:
+        every = {**known, **METHODS}
         raise PcnetError(
-            f"There is no method '{name}'; choose from {', '.join(known)}.{close_match(name.lower(), known)}"
+            f"There is no method '{name}'; choose from {', '.join(every)}.{close_match(name.lower(), every)}"
         )
-    return known[name.lower()]
+    for setting in fields(TrainingSettings):
+        if hasattr(settings, setting.name):
+            raise PcnetError(
+                f"The method '{name}' has a setting '{setting.name}', which is the name of one of the training's; "
+                "rename it."
+            )
+    return MethodFile(settings.method, {}, {})
 
 
 @cache
@@ -98,14 +108,12 @@ def _titles() -> Mapping[str, str]:
 
 
 def method_name(method: str) -> str:
-    """A method as its authors write it.
+    """A method as its authors write it; rows that are a method with other settings have names of their own.
 
-    >>> method_name("h2gcn")
-    'H₂GCN'
+    >>> method_name("h2gcn"), method_name("glognn")
+    ('H₂GCN', 'GloGNN')
     """
-    if method not in _titles():
-        raise PcnetError(f"There is no method '{method}'.{close_match(method, _titles())}")
-    return _titles()[method]
+    return _titles().get(method) or method_named(method).title
 
 
 def _read(name: str) -> MethodFile:

@@ -13,7 +13,7 @@ from pcnet.graph._homophily import (
 )
 from pcnet.graph._operator import Direction, Operator, SelfLoops, cached_operator, clear_operator_cache
 from pcnet.graph._spectrum import spectral_density, spectral_interval
-from pcnet.graph._structural import Preparing, StructuralEdges, StructuralPairs, structural_pairs
+from pcnet.graph._structural import StructuralEdges, StructuralPairs, structural_pairs
 from pcnet.graph._two_hop import two_hop
 
 __all__ = [
@@ -24,7 +24,6 @@ __all__ = [
     "Kind",
     "LabelCandidate",
     "Operator",
-    "Preparing",
     "Schema",
     "SelfLoops",
     "StructuralEdges",

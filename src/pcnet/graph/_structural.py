@@ -19,11 +19,9 @@ from scipy.sparse.csgraph import breadth_first_order
 
 from pcnet._checks import FloatArray
 from pcnet._files import write_atomically
+from pcnet._progress import Progress, Silent
 from pcnet.errors import PcnetError
 from pcnet.graph._warping import DegreeSequences, Ints, warping_distances
-
-#: Is told how much of how much is done.
-Preparing = Callable[[int, int], None]
 
 #: Smaller graphs are computed anew, which takes a second or less.
 _WORTH_KEEPING = 300
@@ -81,7 +79,7 @@ class StructuralEdges:
     copies: FloatArray
 
 
-def structural_pairs(adjacency: scipy.sparse.csr_matrix, progress: Preparing | None = None) -> StructuralPairs:
+def structural_pairs(adjacency: scipy.sparse.csr_matrix, progress: Progress | None = None) -> StructuralPairs:
     """Those of a graph, whose edges count in both directions, without weights and loops.
 
     Of graphs for which it takes long they are kept under PCNET_CACHE and found again by content.
@@ -132,10 +130,17 @@ def _simple(adjacency: scipy.sparse.csr_matrix) -> scipy.sparse.csr_matrix:
     return both
 
 
-def _compute(simple: scipy.sparse.csr_matrix, progress: Preparing | None) -> StructuralPairs:
+def _compute(simple: scipy.sparse.csr_matrix, progress: Progress | None) -> StructuralPairs:
     n, degrees = simple.shape[0], np.diff(simple.indptr)
-    report = progress or (lambda done, total: None)
-    rings, sequences = _ring_sequences(simple, degrees, lambda done: report(done, 2 * n))
+    progress, known = progress or Silent(), 0
+    progress.stage("looking at the graph", 2 * n)
+
+    def report(done: int) -> None:
+        nonlocal known
+        progress.advance(done - known)
+        known = done
+
+    rings, sequences = _ring_sequences(simple, degrees, report)
     chooser, chosen = comparisons(degrees)
     keys, copies = np.unique(np.minimum(chooser, chosen) * n + np.maximum(chooser, chosen), return_counts=True)
     pairs = np.stack([keys // n, keys % n])
@@ -149,12 +154,12 @@ def _compute(simple: scipy.sparse.csr_matrix, progress: Preparing | None) -> Str
     for k, count in enumerate(counts):
 
         def within(share: float, k: int = k) -> None:
-            report(n + int(n * (before[k] + share * counts[k]) / total), 2 * n)
+            report(n + int(n * (before[k] + share * counts[k]) / total))
 
         one, other = (rings.indices[each[:count] + k] for each in (first, second))
         f = f[:count] + _ring_distances(sequences, one, other, within)
         distances.append(f)
-    report(2 * n, 2 * n)
+    report(2 * n)
     flat = np.concatenate([*distances, np.empty(0)])
     return StructuralPairs(n, pairs.astype(np.int32), copies.astype(np.int8), counts, flat)
 

@@ -41,6 +41,10 @@ class Draws:
         words = self._generators[run].random_raw((count + 3) // 4)
         return (words.view(np.uint16)[:count] >= round(rate * 65536)).reshape(shape)
 
+    def seed(self, run: int) -> int:
+        """A seed for what draws in its own way, from the run's stream."""
+        return int(self._generators[run].random_raw()) >> 1
+
 
 class DeviceDraws:
     """Draws on a GPU: kernels hash (seed, epoch, layer, element), so nothing is stored and nothing depends on order.

@@ -7,8 +7,10 @@ from functools import lru_cache
 
 import numpy as np
 import scipy.sparse
+from torch import Tensor
 
 from pcnet.graph import CSR, Operator
+from pcnet.propagate import apply_matrix
 
 #: A handful of graphs at a time is what one process works on.
 _CAPACITY = 8
@@ -40,6 +42,21 @@ def entries(operator: Operator) -> Entries:
     )
     made = (targets - sources, sources, targets.T)
     return Entries(*(CSR.from_scipy(each, operator.matrix.dtype).to(operator.matrix.device) for each in made))
+
+
+def pair_scores(operator: Operator, z: Tensor, attention: Tensor) -> Tensor:
+    """a·z_i + a'·z_j for every entry (i, j) of S, in each head: (E, heads), from a and a' as (2, heads, width)."""
+    edges, by_head = entries(operator), z.unflatten(-1, (attention.shape[-2], -1))
+    target, source = ((by_head * a.unsqueeze(-3)).sum(-1) for a in attention.unbind(-3))
+    return apply_matrix(edges.row_sums.transposed, target) + apply_matrix(edges.sources, source)
+
+
+@lru_cache(maxsize=_CAPACITY)
+def row_means(operator: Operator) -> CSR:
+    """D^-1 W, (n, n): a node's mean over its row, where η is 0."""
+    matrix = operator.matrix.to_scipy()
+    means = scipy.sparse.diags(1 / np.asarray(matrix.sum(axis=1)).ravel()) @ matrix
+    return CSR.from_scipy(means, operator.matrix.dtype).to(operator.matrix.device)
 
 
 @lru_cache(maxsize=_CAPACITY)

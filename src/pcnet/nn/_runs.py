@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import ClassVar, TypeVar
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from pcnet.errors import PcnetError
 
@@ -41,8 +41,9 @@ class RunModule(nn.Module):
         for place, part in enumerate(stacked.modules()):
             twins = [tree[place] for tree in trees]
             _check_alike(twins)
-            for name in part._parameters:
-                part._parameters[name] = nn.Parameter(_stack_padded([twin._parameters[name] for twin in twins]))
+            for name, parameter in part._parameters.items():
+                if parameter is not None:
+                    part._parameters[name] = _stack_padded([twin.get_parameter(name) for twin in twins])
             if isinstance(part, RunModule):
                 part.runs = len(modules)
                 for name in part.per_run:
@@ -70,13 +71,18 @@ class RunModule(nn.Module):
         for part in taken.modules():
             for name, parameter in part._parameters.items():
                 if parameter is not None:
-                    part._parameters[name] = nn.Parameter(parameter.detach()[which].clone())
+                    own = parameter.detach()[which].clone()
+                    part._parameters[name] = nn.Parameter(own, requires_grad=parameter.requires_grad)
             if isinstance(part, RunModule):
                 part.runs = runs
                 for name in part.per_run:
                     setattr(part, name, tuple(getattr(part, name)[index] for index in indices))
                 part.settings_changed()
         return taken
+
+    def agreement(self) -> Mapping[str, Hashable]:
+        """What all runs of a stack must have in common."""
+        return {name: getattr(self, name) for name in self.common}
 
     def settings_changed(self) -> None:
         """Called after the per-run settings were exchanged; rebuild what was derived from them."""
@@ -85,22 +91,20 @@ class RunModule(nn.Module):
 def _check_alike(twins: Sequence[nn.Module]) -> None:
     """Refuse modules that cannot share one kernel call."""
     first = twins[0]
-    for name in first.common if isinstance(first, RunModule) else ():
-        values = [getattr(twin, name) for twin in twins]
-        if any(value != values[0] for value in values):
-            raise PcnetError(f"Modules side by side must agree in {name}, not have {values[0]} and {values[-1]}.")
+    agreements = [twin.agreement() for twin in twins if isinstance(twin, RunModule)]
+    for agreement in agreements:
+        for name, value in agreements[0].items():
+            if value != agreement[name]:
+                raise PcnetError(f"Modules side by side must agree in {name}, not have {value} and {agreement[name]}.")
     may_differ = first.padded if isinstance(first, RunModule) else ()
-    for name, parameter in first._parameters.items():
-        shapes = [twin._parameters[name].shape for twin in twins]  # type: ignore[union-attr]
-        if parameter is not None and name not in may_differ and any(shape != parameter.shape for shape in shapes):
+    for name, parameter in first.named_parameters(recurse=False):
+        if name not in may_differ and any(twin.get_parameter(name).shape != parameter.shape for twin in twins):
             raise PcnetError("Modules side by side must have layers of the same widths.")
 
 
-def _stack_padded(tensors: Sequence[Tensor | None]) -> Tensor:
-    given = [tensor.detach() for tensor in tensors if tensor is not None]
-    shape = torch.Size(max(sizes) for sizes in zip(*(tensor.shape for tensor in given), strict=True))
-    stacked = given[0].new_zeros(len(given), *shape)
-    for run, tensor in enumerate(given):
-        corner = tuple(slice(size) for size in tensor.shape)
-        stacked[run][corner] = tensor
-    return stacked
+def _stack_padded(parameters: Sequence[nn.Parameter]) -> nn.Parameter:
+    shape = torch.Size(max(sizes) for sizes in zip(*(own.shape for own in parameters), strict=True))
+    stacked = parameters[0].new_zeros(len(parameters), *shape)
+    for run, own in enumerate(parameters):
+        stacked[run][tuple(slice(size) for size in own.shape)] = own.detach()
+    return nn.Parameter(stacked, requires_grad=parameters[0].requires_grad)

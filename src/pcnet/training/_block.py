@@ -35,7 +35,7 @@ class Block(ABC):
     def __init__(self, x: Tensor | CSR, operator: Operator, runs: Sequence[Run], num_classes: int) -> None:
         self.x, self.operator, self.runs = x, operator, list(runs)
         self.device, self.num_classes = operator.matrix.device, num_classes
-        self._models = side_by_side(runs, num_classes).to(self.device)
+        self._models = side_by_side(runs, x.shape[1], num_classes).to(self.device)
         #: Weights of every run's best epoch so far; before the first, the initial ones.
         self.best = initial_weights(self._models, runs, x.shape[1], num_classes)
         self.model = with_weights(self._models, [weight.clone() for weight in self.best])
@@ -163,14 +163,14 @@ class HostBlock(Block):
                 best[run].copy_(parameter[self.place[run]])
 
 
-def side_by_side(runs: Sequence[Run], classes: int) -> Model:
-    """The models of all runs as one, but for weights that are drawn: those are for one feature.
+def side_by_side(runs: Sequence[Run], features: int, classes: int) -> Model:
+    """The models of all runs as one, but for weights that are drawn: those may be for one feature.
 
     Equal settings are built once. A search trains each of them on many splits, and the rates, filters and θ of a model
     follow from its settings alone.
     """
     settings = {own: place for place, own in enumerate(dict.fromkeys(run.model for run in runs))}
-    models = [own.build(1, classes) for own in settings]
+    models = [own.skeleton(features, classes) for own in settings]
     return type(models[0]).stack(models).select([settings[run.model] for run in runs])
 
 

@@ -61,7 +61,8 @@ class DeviceBlock(Block):
         if penalty is not None:
             terms.append((penalty, None))
         sources, seeds = zip(*terms, strict=True)
-        self.optimizer.step(torch.autograd.grad(sources, self.optimizer.parameters, seeds), self.ledger)
+        parameters = self.optimizer.parameters
+        self.optimizer.step(torch.autograd.grad(sources, parameters, seeds, materialize_grads=True), self.ledger)
         self.model.eval()
         with torch.no_grad():
             self.ledger.record(*self.val_scores.of(self.model(self.x, self.operator)))
@@ -218,9 +219,9 @@ class DeviceOptimizer(OptimizerState):
             best.copy_(torch.where(flag, parameter, best))
 
     def best_in_order(self, model: torch.nn.Module) -> list[Tensor]:
-        """The best weights in the order of the model's own parameters."""
+        """The best weights in the order of the model's own parameters; what is not trained is what it is."""
         place = {id(parameter): best for parameter, best in zip(self.parameters, self.best, strict=True)}
-        return [place[id(parameter)] for parameter in model.parameters()]
+        return [place.get(id(parameter), parameter.detach()) for parameter in model.parameters()]
 
 
 class DeviceLabels:

@@ -182,16 +182,7 @@ def _train_block(
 
 def _on(graph: Graph, run: Run, progress: Progress) -> Run:
     """The run with settings for this graph."""
-    known = -1
-
-    def prepared(done: int, total: int) -> None:
-        nonlocal known
-        if known < 0:
-            progress.stage("looking at the graph", total)
-        progress.advance(done - max(known, 0))
-        known = done
-
-    model = run.model.for_graph(graph, prepared)
+    model = run.model.for_graph(graph, progress)
     return run if model is run.model else replace(run, model=model)
 
 

@@ -55,6 +55,7 @@ class GPRConv(FixedBasisConv):
 class PPRConv(FixedBasisConv):
     """Z_{k+1} = (1−α) S Z_k + α X, K times from Z_0 = X: GPRConv with a θ that stays as it begins."""
 
+    groups: ClassVar[tuple[str, ...]] = ()
     per_run: ClassVar[tuple[str, ...]] = ("alpha",)
     common: ClassVar[tuple[str, ...]] = (*FixedBasisConv.common, "K")
     self_loops: SelfLoops = "fill"

@@ -14,8 +14,7 @@ from pcnet._checks import finite_number, positive_number, whole_number
 from pcnet.errors import PcnetError, close_match
 from pcnet.graph import SelfLoops
 from pcnet.nn._dropout import device_vector
-from pcnet.nn.conv._bern_conv import bernstein_matrix
-from pcnet.nn.conv._matrix_conv import transformed
+from pcnet.nn.conv._matrix_conv import bernstein_matrix, transformed
 from pcnet.nn.conv._polynomial_conv import FixedBasisConv
 from pcnet.polynomial import Basis, Chebyshev, Jacobi, Powers, Recurrence
 
@@ -40,6 +39,7 @@ class JacobiConv(FixedBasisConv):
         frozen: whether e stays as it begins.
     """
 
+    groups: ClassVar[tuple[str, ...]] = ("theta", "alpha")
     per_run: ClassVar[tuple[str, ...]] = ("alpha",)
     common: ClassVar[tuple[str, ...]] = (*FixedBasisConv.common, "K", "a", "b", "basis_name", "sign", "frozen")
     self_loops: SelfLoops = "keep"

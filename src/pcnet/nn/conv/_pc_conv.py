@@ -60,6 +60,12 @@ class PCConv(PolynomialConv):
         identity: whether the θ_0 term is there.
         mode: "truncated" or "limit".
         init: initial value of every θ.
+
+    >>> conv = PCConv(K=4, N=6, t=0.5)
+    >>> conv(torch.ones(3, 2), torch.tensor([[0, 1], [1, 0]])).shape
+    torch.Size([3, 2])
+    >>> conv.response([0.0, 1.0]).round(2)
+    array([5.  , 0.99])
     """
 
     per_run: ClassVar[tuple[str, ...]] = ("filters",)

@@ -21,6 +21,8 @@ class PolynomialConv(GraphModule, ABC):
     """Z = Σ_n c_n P_n(S) X: a basis P, and coefficients c that follow from what is learned."""
 
     common: ClassVar[tuple[str, ...]] = ("eta", "self_loops")
+    #: The names of `parameter_groups`.
+    groups: ClassVar[tuple[str, ...]] = ("theta",)
 
     @abstractmethod
     def expansion(self, operator: Operator) -> tuple[Basis, Tensor]:
@@ -39,8 +41,7 @@ class PolynomialConv(GraphModule, ABC):
 
     def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
         """Parameters by the names under which learning rates and decays are given."""
-        parameters = list(self.parameters())
-        return {"theta": parameters} if parameters else {}
+        return {name: list(self.parameters()) for name in self.groups}
 
     def forward(self, x: Tensor, edge_index: Tensor | Operator, edge_weight: Tensor | None = None) -> Tensor:
         """Filter the columns of x, (n, d) or (R, n, d); `edge_index` may be edges, a sparse tensor or an `Operator`."""

@@ -3,23 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import ClassVar
 
-import numpy as np
-import scipy.sparse
 import torch
 from torch import Tensor, nn
 
 from pcnet.graph import CSR, Operator, SelfLoops
-from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings
+from pcnet.nn._edges import row_means
+from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty
+from pcnet.nn.models._methods import method
 from pcnet.propagate import apply_matrix
 
 #: Low pass, high pass, identity.
 CHANNELS = 3
 
 
-class ACMGCN(LayeredNet):
+@dataclass(frozen=True)
+class ACMGCNSettings(LayeredNetSettings):
+    """variant: whether it is ACMII; dropout: rate of the features and of the hidden layer."""
+
+    variant: bool = False
+
+    def node_floats(self, classes: int) -> int:
+        """Of both layers three channels, mapped, passed, mixed, and on the way back."""
+        return CHANNELS * 8 * (self.hidden + classes) + 12 * classes
+
+    def widest(self, classes: int) -> int:
+        return CHANNELS * max(self.hidden, classes)
+
+
+@method("acmgcn", title="ACM-GCN")
+class ACMGCN(LayeredNet[ACMGCNSettings]):
     """H' = 3 (α_L H_L + α_H H_H + α_I H_I), two such layers; relu and dropout before each but the first relu.
 
         H_L = relu(P H W_L),  H_H = relu((I − P) H W_H),  H_I = relu(H W_I)      P = (D+I)^-1 (A+I)
@@ -27,37 +40,19 @@ class ACMGCN(LayeredNet):
 
     ACMII has P relu(H W_L) and (I − P) relu(H W_H) instead. There are no biases. The second layer's H' are the logits,
     so those of ACM-GCN are never negative.
-
-    Args:
-        in_channels: number of features.
-        hidden_channels: width of the first layer.
-        out_channels: number of classes.
-        variant: whether it is ACMII.
-        dropout: dropout rate of the features and of the hidden layer.
     """
 
     eta: float = 0.0
     self_loops: SelfLoops = "add"
-    common: ClassVar[tuple[str, ...]] = ("variant",)
 
-    def __init__(
-        self,
-        in_channels: int,
-        hidden_channels: int,
-        out_channels: int,
-        *,
-        variant: bool = False,
-        dropout: float = 0.5,
-    ) -> None:
-        super().__init__(in_channels, CHANNELS * hidden_channels, out_channels, drop_in=dropout, dropout=dropout)
-        self.variant = variant
+    def setup(self, s: ACMGCNSettings) -> None:
+        self.first = self.opening(CHANNELS * s.hidden, drop=s.dropout)
         #: [W_L ‖ W_H ‖ W_I] of the second layer; those of the first are `first`.
-        self.second = nn.Parameter(torch.empty(hidden_channels, CHANNELS * out_channels))
-        widths = (hidden_channels, out_channels)
+        self.second = empty(s.hidden, CHANNELS * self.out_channels)
+        widths = (s.hidden, self.out_channels)
         #: v_L, v_H and v_I of each layer, and M.
-        self.tastes = nn.ParameterList([torch.empty(CHANNELS, width, 1) for width in widths])
-        self.mixes = nn.ParameterList([torch.empty(CHANNELS, CHANNELS) for _ in widths])
-        self.reset_parameters()
+        self.tastes = nn.ParameterList([empty(CHANNELS, width, 1) for width in widths])
+        self.mixes = nn.ParameterList([empty(CHANNELS, CHANNELS) for _ in widths])
 
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
         """Uniform: W in ±1/√d', d' the columns of one channel, v in ±1, M in ±1/√3."""
@@ -69,13 +64,13 @@ class ACMGCN(LayeredNet):
             nn.init.uniform_(mix, -(CHANNELS**-0.5), CHANNELS**-0.5, generator=generator)
 
     def layers(self, h: Tensor, operator: Operator) -> Tensor:
-        P = _averages(operator)
+        P = row_means(operator)
         h = self.drop(self._mixed(h, P, 0).relu())
         return self._mixed(h @ self.second, P, 1)
 
     def _mixed(self, mapped: Tensor, P: CSR, layer: int) -> Tensor:
         """H' from H [W_L ‖ W_H ‖ W_I]."""
-        channels = _passed(mapped.relu(), P) if self.variant else [each.relu() for each in _passed(mapped, P)]
+        channels = _passed(mapped.relu(), P) if self.settings.variant else [each.relu() for each in _passed(mapped, P)]
         tastes = self.tastes[layer].unbind(-3)
         liked = torch.cat([h @ v for h, v in zip(channels, tastes, strict=True)], dim=-1).sigmoid()
         shares = (liked @ self.mixes[layer] / CHANNELS).softmax(dim=-1) * CHANNELS
@@ -89,32 +84,3 @@ def _passed(mapped: Tensor, P: CSR) -> list[Tensor]:
     averaged_low, averaged_high = apply_matrix(P, mapped[..., : 2 * width]).split(width, dim=-1)
     _, high, same = mapped.split(width, dim=-1)
     return [averaged_low, high - averaged_high, same]
-
-
-@lru_cache(maxsize=8)
-def _averages(operator: Operator) -> CSR:
-    """P: a node's mean over its neighbours and itself."""
-    adjacency = operator.matrix.to_scipy()
-    inverse = scipy.sparse.diags(1 / np.asarray(adjacency.sum(axis=1)).ravel())
-    return CSR.from_scipy(inverse @ adjacency, operator.matrix.dtype).to(operator.matrix.device)
-
-
-@dataclass(frozen=True)
-class ACMGCNSettings(LayeredNetSettings):
-    """The arguments of `ACMGCN`."""
-
-    method: ClassVar[str] = "acmgcn"
-    eta: ClassVar[float] = 0.0
-    self_loops: ClassVar[SelfLoops] = "add"
-
-    variant: bool = False
-
-    def make(self, in_channels: int, out_channels: int) -> ACMGCN:
-        return ACMGCN(in_channels, self.hidden, out_channels, variant=self.variant, dropout=self.dropout)
-
-    def node_floats(self, classes: int) -> int:
-        """Of both layers three channels, mapped, passed, mixed, and on the way back."""
-        return CHANNELS * 8 * (self.hidden + classes) + 12 * classes
-
-    def widest(self, classes: int) -> int:
-        return CHANNELS * max(self.hidden, classes)

@@ -3,82 +3,87 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
 
-from pcnet._checks import whole_number
-from pcnet.errors import PcnetError
 from pcnet.graph import CSR, Operator, SelfLoops
-from pcnet.nn._dropout import DeviceDraws, Draws, check_rate
-from pcnet.nn._perceptron import Activation, Perceptron
+from pcnet.nn._dropout import DeviceDraws, Draws
+from pcnet.nn._perceptron import Perceptron
 from pcnet.nn._runs import RunModule
-from pcnet.nn.models._chebnet import glorot_blocks
-from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, over_nodes
+from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, glorot, over_nodes
+from pcnet.nn.models._methods import method
 from pcnet.propagate import apply_operator
 
 
-class ARMA(LayeredNet):
-    """Z = f_2(δ(f_1(X))), each f a mean of stacks that step towards a rational filter.
-
-    A stack steps X_{t+1} = σ(S X_t W_t + δ(X) V_t + b_t) from X_0 = X. S = D^-½ A D^-½ has the self loops that the
-    graph has; W_0 maps to the stack's width, later ones keep it. All stacks stand side by side in one block.
+@dataclass(frozen=True)
+class ARMASettings(LayeredNetSettings):
+    """The settings of `ARMA`.
 
     Args:
-        in_channels: number of features.
-        hidden_channels: width of the hidden layer.
-        out_channels: number of classes.
+        dropout: dropout rate between the layers.
         stacks: number of stacks.
         steps: number of steps, PyG's `num_layers`.
         shared: whether all steps have one V and b, and all after the first one W.
         activation_out: σ of the second layer; that of the first is the ReLU.
-        dropout: dropout rate between the layers.
         drop_skip: dropout rate on the X that is added in each step. One mask is drawn for all steps.
     """
 
-    per_run: ClassVar[tuple[str, ...]] = ("dropout", "drop_skip")
-    common: ClassVar[tuple[str, ...]] = ("stacks",)
+    least: ClassVar[dict[str, int]] = {"hidden": 1, "stacks": 1, "steps": 1}
+
+    hidden: int = 16
+    stacks: int = 1
+    steps: int = 1
+    shared: bool = False
+    activation_out: Literal["relu"] | None = "relu"
+    drop_skip: float = 0.75
+
+    @property
+    def copies(self) -> int:
+        """How many V and b a stack has."""
+        return 1 if self.shared else self.steps
+
+    def node_floats(self, classes: int) -> int:
+        """What begins, what is added and what each step leaves, there and back."""
+        return 8 * (self.steps + 1) * self.stacks * (self.hidden + classes) + 8 * self.hidden
+
+    def widest(self, classes: int) -> int:
+        return (1 + self.copies) * self.stacks * max(self.hidden, classes)
+
+
+@method("arma", title="ARMA")
+class ARMA(LayeredNet[ARMASettings]):
+    """Z = f_2(δ(f_1(X))), each f a mean of stacks that step towards a rational filter.
+
+    A stack steps X_{t+1} = σ(S X_t W_t + δ(X) V_t + b_t) from X_0 = X. S = D^-½ A D^-½ has the self loops that the
+    graph has; W_0 maps to the stack's width, later ones keep it. All stacks stand side by side in one block.
+    """
+
     self_loops: SelfLoops = "keep"
     first: _WithSkip
 
-    def __init__(
-        self,
-        in_channels: int,
-        hidden_channels: int,
-        out_channels: int,
-        *,
-        stacks: int = 1,
-        steps: int = 1,
-        shared: bool = False,
-        activation_out: Activation = "relu",
-        dropout: float = 0.5,
-        drop_skip: float = 0.0,
-    ) -> None:
-        columns = whole_number("stacks", stacks, least=1) * hidden_channels
-        super().__init__(in_channels, columns, out_channels, dropout=dropout)
-        check_rate("drop_skip", drop_skip)
-        self.stacks, self.drop_skip = stacks, (drop_skip,)
-        self.inner = _Steps(hidden_channels, stacks, steps, shared, "relu")
-        self.outer = _Steps(out_channels, stacks, steps, shared, activation_out)
-        self.first = _WithSkip(in_channels, columns, self.inner.copies * columns, drop_skip)
-        self.second = nn.Parameter(torch.empty(hidden_channels, stacks * out_channels))
-        self.second_skip = nn.Parameter(torch.empty(hidden_channels, self.outer.copies * stacks * out_channels))
-        self.reset_parameters()
+    def setup(self, s: ARMASettings) -> None:
+        columns = s.stacks * s.hidden
+        self.inner, self.outer = _Steps(s, s.hidden, "relu"), _Steps(s, self.out_channels, s.activation_out)
+        self.first = _WithSkip(self.in_channels, columns, s.copies * columns, s.drop_skip)
+        self.second = empty(s.hidden, s.stacks * self.out_channels)
+        self.second_skip = empty(s.hidden, s.copies * s.stacks * self.out_channels)
 
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
         """Every stack's weights by Glorot, biases zero."""
+        s = self.settings
         for weight in (self.first.weights[0], self.second):
-            glorot_blocks(weight, self.stacks, generator)
+            glorot(weight, generator, blocks=s.stacks)
         for weight in (self.first.skip.weights[0], self.second_skip):
-            glorot_blocks(weight, self.inner.copies * self.stacks, generator)
+            glorot(weight, generator, blocks=s.copies * s.stacks)
         for steps in (self.inner, self.outer):
             steps.reset_parameters(generator)
 
     def layers(self, h: Tensor, operator: Operator) -> Tensor:
         columns = self.first.weights[0].shape[-1]
         h = self.drop(self.inner(h[..., :columns], h[..., columns:], operator))
-        return self.outer(h @ self.second, self.drop(h, self.drop_skip) @ self.second_skip, operator)
+        return self.outer(h @ self.second, self.drop(h, "drop_skip") @ self.second_skip, operator)
 
 
 class _WithSkip(Perceptron):
@@ -97,19 +102,13 @@ class _WithSkip(Perceptron):
 class _Steps(RunModule):
     """From X W_0 and δ(X) V, both of all stacks, to the mean of the stacks."""
 
-    common: ClassVar[tuple[str, ...]] = ("channels", "stacks", "steps", "copies", "activation")
-
-    def __init__(self, channels: int, stacks: int, steps: int, shared: bool, activation: Activation) -> None:
+    def __init__(self, s: ARMASettings, channels: int, activation: str | None) -> None:
         super().__init__()
-        if activation not in ("relu", None):
-            raise PcnetError(f"The activation can be 'relu' or None, not {activation!r}.")
-        self.channels, self.stacks, self.activation = channels, stacks, activation
-        self.steps = whole_number("steps", steps, least=1)
-        #: How many V and b there are.
-        self.copies = 1 if shared else steps
-        self.bias = nn.Parameter(torch.empty(self.copies * stacks * channels))
-        later = [torch.empty(stacks, channels, channels) for _ in range(min(steps - 1, self.copies))]
-        self.weights = nn.ParameterList(later)
+        self.channels, self.stacks, self.steps, self.copies = channels, s.stacks, s.steps, s.copies
+        self.activation = activation
+        self.bias = empty(s.copies * s.stacks * channels)
+        later = min(s.steps - 1, s.copies)
+        self.weights = nn.ParameterList([empty(s.stacks, channels, channels) for _ in range(later)])
 
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
         for weight in self.weights:
@@ -132,30 +131,3 @@ class _Steps(RunModule):
 
     def _apart(self, h: Tensor) -> Tensor:
         return h.unflatten(-1, (self.stacks, self.channels))
-
-
-@dataclass(frozen=True)
-class ARMASettings(LayeredNetSettings):
-    """The arguments of `ARMA`."""
-
-    method: ClassVar[str] = "arma"
-    self_loops: ClassVar[SelfLoops] = "keep"
-
-    hidden: int = 16
-    stacks: int = 1
-    steps: int = 1
-    shared: bool = False
-    activation_out: Activation = "relu"
-    drop_skip: float = 0.75
-
-    def make(self, in_channels: int, out_channels: int) -> ARMA:
-        names = ("stacks", "steps", "shared", "activation_out", "dropout", "drop_skip")
-        return ARMA(in_channels, self.hidden, out_channels, **{name: getattr(self, name) for name in names})
-
-    def node_floats(self, classes: int) -> int:
-        """What begins, what is added and what each step leaves, there and back."""
-        return 8 * (self.steps + 1) * self.stacks * (self.hidden + classes) + 8 * self.hidden
-
-    def widest(self, classes: int) -> int:
-        copies = 1 if self.shared else self.steps
-        return (1 + copies) * self.stacks * max(self.hidden, classes)

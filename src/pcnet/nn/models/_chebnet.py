@@ -8,50 +8,55 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from pcnet._checks import whole_number
 from pcnet.graph import Operator, SelfLoops
-from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, over_nodes
+from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, glorot, over_nodes
+from pcnet.nn.models._methods import method
 from pcnet.propagate import apply_operator
 
 
-class ChebNet(LayeredNet):
+@dataclass(frozen=True)
+class ChebNetSettings(LayeredNetSettings):
+    """terms: number of polynomials, PyG's K; the order is one less."""
+
+    least: ClassVar[dict[str, int]] = {"hidden": 1, "terms": 1}
+
+    hidden: int = 32
+    terms: int = 2
+
+    def node_floats(self, classes: int) -> int:
+        """Both layers' products and what Clenshaw makes of them, there and back."""
+        return (6 * self.terms + 6) * (self.hidden + classes)
+
+    def widest(self, classes: int) -> int:
+        return self.terms * max(self.hidden, classes)
+
+
+@method("chebnet", title="ChebNet")
+class ChebNet(LayeredNet[ChebNetSettings]):
     """Z = f_2(δ(relu(f_1(X)))), f(H) = Σ_{k=0..terms−1} T_k(−S) H W_k + b; the features are not dropped.
 
     S = D^-½ A D^-½ has no self loops, and −S is the Laplacian moved to [−1, 1]. A product with [W_0 | W_1 | …] comes
     before the propagations, which then are of as many columns as come out, however many features go in.
-
-    Args:
-        in_channels: number of features.
-        hidden_channels: width of the hidden layer.
-        out_channels: number of classes.
-        terms: number of polynomials, PyG's K; the order is one less.
-        dropout: dropout rate of the hidden layer.
     """
 
-    common: ClassVar[tuple[str, ...]] = ("terms",)
     self_loops: SelfLoops = "remove"
 
-    def __init__(
-        self, in_channels: int, hidden_channels: int, out_channels: int, *, terms: int = 2, dropout: float = 0.5
-    ) -> None:
-        super().__init__(
-            in_channels, whole_number("terms", terms, least=1) * hidden_channels, out_channels, dropout=dropout
-        )
-        self.terms = terms
-        self.second = nn.Parameter(torch.empty(hidden_channels, terms * out_channels))
-        self.biases = nn.ParameterList([torch.empty(hidden_channels), torch.empty(out_channels)])
-        self.reset_parameters()
+    def setup(self, s: ChebNetSettings) -> None:
+        self.first = self.opening(s.terms * s.hidden)
+        self.second = empty(s.hidden, s.terms * self.out_channels)
+        self.biases = nn.ParameterList([empty(s.hidden), empty(self.out_channels)])
 
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
         """Every W_k by Glorot, biases zero."""
         for weight in (self.first.weights[0], self.second):
-            glorot_blocks(weight, self.terms, generator)
+            glorot(weight, generator, blocks=self.settings.terms)
         for bias in self.biases:
             nn.init.zeros_(bias)
 
     def layers(self, h: Tensor, operator: Operator) -> Tensor:
-        h = chebyshev_sum(operator, h, self.terms) + over_nodes(self.biases[0])
-        return chebyshev_sum(operator, self.drop(h.relu()) @ self.second, self.terms) + over_nodes(self.biases[1])
+        terms = self.settings.terms
+        h = chebyshev_sum(operator, h, terms) + over_nodes(self.biases[0])
+        return chebyshev_sum(operator, self.drop(h.relu()) @ self.second, terms) + over_nodes(self.biases[1])
 
 
 def chebyshev_sum(operator: Operator, y: Tensor, terms: int) -> Tensor:
@@ -66,30 +71,3 @@ def chebyshev_sum(operator: Operator, y: Tensor, terms: int) -> Tensor:
     for part in reversed(others):
         b, later = torch.sub(part, apply_operator(operator, b), alpha=2) - later, b
     return first - apply_operator(operator, b) - later
-
-
-def glorot_blocks(weight: Tensor, blocks: int, generator: torch.Generator | None) -> None:
-    """Glorot for each of the matrices that stand side by side."""
-    for block in weight.detach().chunk(blocks, dim=-1):
-        nn.init.xavier_uniform_(block, generator=generator)
-
-
-@dataclass(frozen=True)
-class ChebNetSettings(LayeredNetSettings):
-    """The arguments of `ChebNet`."""
-
-    method: ClassVar[str] = "chebnet"
-    self_loops: ClassVar[SelfLoops] = "remove"
-
-    hidden: int = 32
-    terms: int = 2
-
-    def make(self, in_channels: int, out_channels: int) -> ChebNet:
-        return ChebNet(in_channels, self.hidden, out_channels, terms=self.terms, dropout=self.dropout)
-
-    def node_floats(self, classes: int) -> int:
-        """Both layers' products and what Clenshaw makes of them, there and back."""
-        return (6 * self.terms + 6) * (self.hidden + classes)
-
-    def widest(self, classes: int) -> int:
-        return self.terms * max(self.hidden, classes)

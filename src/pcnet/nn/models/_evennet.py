@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pcnet.graph import SelfLoops
 from pcnet.nn.conv import EvenConv
-from pcnet.nn.models._filter_net import FilterNetSettings
+from pcnet.nn.models._filter_net import FilterNet, FilterNetSettings
+from pcnet.nn.models._methods import method
 
 
 @dataclass(frozen=True)
 class EvenNetSettings(FilterNetSettings):
-    """Z = Σ_{k=0..⌊K/2⌋} θ_k S^{2k} Θ(X), every θ_k learned."""
+    """K: the degree; alpha: how θ begins, see `EvenConv`."""
 
-    method: ClassVar[str] = "evennet"
-    self_loops: ClassVar[SelfLoops] = "remove"
+    varying: ClassVar[tuple[str, ...]] = ("alpha",)
 
     K: int = 10
     alpha: float = 0.1
 
-    def conv(self, classes: int) -> EvenConv:
-        return EvenConv(self.K, self.alpha)
 
-    @property
-    def filter_key(self) -> tuple[Hashable, ...]:
-        return (self.K,)
+@method("evennet", title="EvenNet")
+class EvenNet(FilterNet[EvenNetSettings]):
+    """Z = Σ_{k=0..⌊K/2⌋} θ_k S^{2k} Θ(X), every θ_k learned."""
+
+    filter = EvenConv

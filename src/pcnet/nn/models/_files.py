@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict
 from pathlib import Path
 
@@ -10,14 +11,24 @@ import safetensors.torch
 
 from pcnet._files import read_json, write_atomically, write_json
 from pcnet.errors import PcnetError
-from pcnet.nn.models._methods import method_named
-from pcnet.nn.models._settings import Model, ModelSettings
+from pcnet.nn.models._methods import find_method, method_named
+from pcnet.nn.models._model import Model, ModelSettings
 
 FORMAT = 1
 
 
 def save_model(model: Model, settings: ModelSettings, path: str | Path) -> None:
-    """Write `path`.safetensors and `path`.json; the model can be loaded for any graph with the same features."""
+    """Write `path`.safetensors and `path`.json; the model can be loaded for any graph with the same features.
+
+    `settings` are those that the model was made from. Raises a PcnetError where nothing can be written.
+
+    >>> import tempfile, pcnet
+    >>> settings = pcnet.PCNetSettings(hidden=8)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_model(settings.build(5, 2, seed=0), settings, f"{folder}/model")
+    ...     load_model(f"{folder}/model")[1] == settings
+    True
+    """
     path = Path(path)
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in model.state_dict().items()}
     description = {
@@ -27,6 +38,9 @@ def save_model(model: Model, settings: ModelSettings, path: str | Path) -> None:
         "out_channels": model.out_channels,
         "settings": asdict(settings),
     }
+    if not settings.defined_in.startswith("pcnet."):
+        home = sys.modules.get(settings.defined_in.rpartition(".")[0])
+        description["registered_by"] = Path(getattr(home, "__file__", None) or "a session of Python").name
     target = path.with_name(path.name + ".safetensors")
     content = safetensors.torch.save(tensors)
     write_atomically(target, lambda file: file.write_bytes(content))
@@ -34,14 +48,27 @@ def save_model(model: Model, settings: ModelSettings, path: str | Path) -> None:
 
 
 def load_model(path: str | Path) -> tuple[Model, ModelSettings]:
-    """Read what `save_model` wrote; the model comes in evaluation mode."""
+    """The model that `save_model` wrote to `path`, in evaluation mode, and its settings.
+
+    Raises a PcnetError where files are missing or damaged, and for a method from outside that is not registered.
+
+    >>> load_model("nowhere/model")
+    Traceback (most recent call last):
+    pcnet.errors.PcnetError: There is no file nowhere/model.json.
+    """
     path = Path(path)
     description = read_json(path.with_name(path.name + ".json"))
     weights = path.with_name(path.name + ".safetensors")
     try:
         if description["format"] > FORMAT:
             raise PcnetError(f"{path}.json was written by a newer pcnet; update pcnet to read it.")
-        settings = method_named(description["model"])(**description["settings"])
+        kind = find_method(description["model"])
+        if kind is None and "registered_by" in description:
+            raise PcnetError(
+                f"{path}.json is a model of the method '{description['model']}', which "
+                f"{description['registered_by']} registers; name that file with --plugin, or import it first."
+            )
+        settings = (kind or method_named(description["model"]))(**description["settings"])
         model = settings.build(description["in_channels"], description["out_channels"])
         model.load_state_dict(safetensors.torch.load_file(weights))
     except FileNotFoundError as error:

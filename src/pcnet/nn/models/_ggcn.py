@@ -13,14 +13,49 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import elu, normalize, softplus
 
-from pcnet._checks import finite_number, whole_number
 from pcnet.errors import PcnetError
 from pcnet.graph import CSR, Operator, SelfLoops
 from pcnet.nn._messages import entry_dots, weighted_sums
-from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, over_nodes, uniform_by_inputs
+from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, over_nodes, uniform_by_inputs
+from pcnet.nn.models._methods import method
 
 
-class GGCN(LayeredNet):
+@dataclass(frozen=True)
+class GGCNSettings(LayeredNetSettings):
+    """With `directed`, a page hears from the pages it links to, as in the published code.
+
+    Args:
+        hidden: width of all hidden layers.
+        dropout: dropout rate of the features and of every layer.
+        layers: number of layers L, at least 2.
+        decay: η.
+        exponent: k.
+    """
+
+    least: ClassVar[dict[str, int]] = {"hidden": 1, "layers": 2}
+
+    hidden: int = 16
+    layers: int = 5
+    decay: float = 1.0
+    exponent: float = 3.0
+    directed: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.decay < 0:
+            raise PcnetError(f"decay must be at least 0, not {self.decay}.")
+
+    def node_floats(self, classes: int) -> int:
+        """Of every layer its H with the length of its rows, the mask, what is dropped and what is summed."""
+        return (10 * self.layers + 12) * self.hidden + 12 * classes
+
+    def edge_floats(self, classes: int) -> int:
+        """Of every layer a few numbers for each edge; of the one at work, its messages."""
+        return 10 * self.layers + 3 * self.widest(classes)
+
+
+@method("ggcn", title="GGCN")
+class GGCN(LayeredNet[GGCNSettings]):
     """P_l = P_{l−1} + κ_l δ(elu(U_{l−1})), U_l = F_l(P_l), from P_1 = elu(δ(X) W_0 + b_0) and U_1 = F_1(δ(X)); Z = U_L.
 
     A layer maps H = P W + b by signed messages between unlike and like neighbours, j ≠ i,
@@ -30,47 +65,19 @@ class GGCN(LayeredNet):
 
     and has W, b, s, signs and a of its own. κ_2 = 1 and κ_l = ln(η / l^k + 1) after it. S = (D+I)^-½ (A+I) (D+I)^-½,
     with I on top of the self loops that the graph has. Everything is computed on the edges, in linear memory.
-
-    Args:
-        in_channels: number of features.
-        hidden_channels: width of all hidden layers.
-        out_channels: number of classes.
-        depth: number of layers L, at least 2.
-        decay: η.
-        exponent: k.
-        dropout: dropout rate of the features and of every layer.
     """
 
-    common: ClassVar[tuple[str, ...]] = ("decay", "exponent")
     self_loops: SelfLoops = "add"
 
-    def __init__(
-        self,
-        in_channels: int,
-        hidden_channels: int,
-        out_channels: int,
-        *,
-        depth: int = 5,
-        decay: float = 1.0,
-        exponent: float = 3.0,
-        dropout: float = 0.5,
-    ) -> None:
+    def setup(self, s: GGCNSettings) -> None:
         # W_0 and W_1 see the same features, dropped alike.
-        super().__init__(in_channels, 2 * hidden_channels, out_channels, drop_in=dropout, dropout=dropout, bias=True)
-        depth = whole_number("depth", depth, least=2)
-        self.decay, self.exponent = finite_number("decay", decay), finite_number("exponent", exponent)
-        if self.decay < 0:
-            raise PcnetError(f"decay must be at least 0, not {decay}.")
+        self.first = self.opening(2 * s.hidden, drop=s.dropout, bias=True)
         # All inner layers, if any, in one parameter each: an optimiser's step is as long as its list of parameters.
-        inner = [depth - 2] if depth > 2 else []
-        self.weights = nn.ParameterList([torch.empty(count, hidden_channels, hidden_channels) for count in inner])
-        self.biases = nn.ParameterList([torch.empty(count, hidden_channels) for count in inner])
-        self.last = nn.Parameter(torch.empty(hidden_channels, out_channels))
-        self.bias = nn.Parameter(torch.empty(out_channels))
-        self.degree = nn.Parameter(torch.empty(depth, 2))
-        self.signs = nn.Parameter(torch.empty(depth, 3))
-        self.scale = nn.Parameter(torch.empty(depth))
-        self.reset_parameters()
+        inner = [s.layers - 2] if s.layers > 2 else []
+        self.weights = nn.ParameterList([empty(count, s.hidden, s.hidden) for count in inner])
+        self.biases = nn.ParameterList([empty(count, s.hidden) for count in inner])
+        self.last, self.bias = empty(s.hidden, self.out_channels), empty(self.out_channels)
+        self.degree, self.signs, self.scale = empty(s.layers, 2), empty(s.layers, 3), empty(s.layers)
 
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
         """Linear layers as torch's; a = (½, 0), signs = 0, s = 2."""
@@ -94,7 +101,7 @@ class GGCN(LayeredNet):
 
     def _share(self, layer: int) -> float:
         """κ_l."""
-        return 1.0 if layer == 2 else math.log1p(self.decay / layer**self.exponent)
+        return 1.0 if layer == 2 else math.log1p(self.settings.decay / layer**self.settings.exponent)
 
     def _messages(self, layer: int, h: Tensor, neighbours: CSR, ratio: Tensor) -> Tensor:
         """F, from H on."""
@@ -116,29 +123,3 @@ def _neighbours(operator: Operator) -> tuple[CSR, Tensor]:
     coo = off.tocoo()
     ratio = matrix.diagonal()[coo.row] / coo.data - 1
     return neighbours, torch.from_numpy(np.asarray(ratio)).to(neighbours.values).unsqueeze(-1)
-
-
-@dataclass(frozen=True)
-class GGCNSettings(LayeredNetSettings):
-    """The arguments of `GGCN`; with `directed`, a page hears from the pages it links to, as in the published code."""
-
-    method: ClassVar[str] = "ggcn"
-    self_loops: ClassVar[SelfLoops] = "add"
-
-    hidden: int = 16
-    layers: int = 5
-    decay: float = 1.0
-    exponent: float = 3.0
-    directed: bool = False
-
-    def make(self, in_channels: int, out_channels: int) -> GGCN:
-        rest = {name: getattr(self, name) for name in ("decay", "exponent", "dropout")}
-        return GGCN(in_channels, self.hidden, out_channels, depth=self.layers, **rest)
-
-    def node_floats(self, classes: int) -> int:
-        """Of every layer its H with the length of its rows, the mask, what is dropped and what is summed."""
-        return (10 * self.layers + 12) * self.hidden + 12 * classes
-
-    def edge_floats(self, classes: int) -> int:
-        """Of every layer a few numbers for each edge; of the one at work, its messages."""
-        return 10 * self.layers + 3 * self.widest(classes)

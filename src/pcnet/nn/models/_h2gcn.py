@@ -5,95 +5,37 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from pcnet._checks import whole_number
 from pcnet.graph import Graph, Operator, SelfLoops, two_hop
-from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, glorot
+from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, glorot
+from pcnet.nn.models._methods import method
 from pcnet.propagate import apply_operator
 
 #: A product with N_1 or N_2.
 Product = Callable[[Tensor], Tensor]
 
 
-class H2GCN(LayeredNet):
-    """Z = δ([R_0 ‖ R_1 ‖ … ‖ R_K]) W', R_k = [N_1 R_{k−1} ‖ N_2 R_{k−1}], R_0 = φ(X W).
-
-    N_i = D_i^-½ A_i D_i^-½, A_1 the adjacency without self loops and A_2 the pairs at distance exactly 2. Rounds have
-    neither weights nor non-linearities: without dropout W' is applied first, and what is propagated is as wide as the
-    classes, not as R_k.
-
-    Args:
-        in_channels: number of features.
-        hidden_channels: width of R_0; R_k is 2^k times as wide.
-        out_channels: number of classes.
-        K: number of rounds.
-        relu: whether φ is the ReLU; else it is the identity.
-        dropout: dropout rate before the classifier.
-    """
-
-    self_loops: SelfLoops = "remove"
-    common: ClassVar[tuple[str, ...]] = ("K", "relu")
-
-    def __init__(
-        self,
-        in_channels: int,
-        hidden_channels: int,
-        out_channels: int,
-        *,
-        K: int = 2,
-        relu: bool = True,
-        dropout: float = 0.5,
-    ) -> None:
-        super().__init__(in_channels, hidden_channels, out_channels, dropout=dropout)
-        self.K, self.relu = whole_number("K", K), relu
-        #: Columns of each R_k.
-        self.widths = [hidden_channels * 2**k for k in range(K + 1)]
-        self.last = nn.Parameter(torch.empty(sum(self.widths), out_channels))
-        self.reset_parameters()
-
-    def reset_parameters(self, generator: torch.Generator | None = None) -> None:
-        """Weights by Glorot."""
-        for weight in (self.first.weights[0], self.last):
-            glorot(weight, generator)
-
-    def layers(self, h: Tensor, operator: Operator) -> Tensor:
-        near, far = (partial(apply_operator, each) for each in (operator, two_hop(operator)))
-        r = h.relu() if self.relu else h
-        if not (self.training and any(self.dropout)):
-            maps = self.last.split(self.widths, dim=-2)
-            return torch.stack([_mapped(r, weight, k, near, far) for k, weight in enumerate(maps)]).sum(0)
-        rounds = [r]
-        for _ in range(self.K):
-            rounds.append(torch.cat([near(rounds[-1]), far(rounds[-1])], dim=-1))
-        return self.drop(torch.cat(rounds, dim=-1)) @ self.last
-
-
-def _mapped(r: Tensor, weight: Tensor, k: int, near: Product, far: Product) -> Tensor:
-    """R_k W from r = R_0: with the halves of W, R_k W = N_1 (R_{k−1} W_1) + N_2 (R_{k−1} W_2)."""
-    if k == 0:
-        return r @ weight
-    halves = torch.cat(weight.chunk(2, dim=-2), dim=-1)
-    first, second = _mapped(r, halves, k - 1, near, far).chunk(2, dim=-1)
-    return near(first) + far(second)
-
-
 @dataclass(frozen=True)
 class H2GCNSettings(LayeredNetSettings):
-    """The arguments of `H2GCN`."""
+    """The settings of `H2GCN`.
 
-    method: ClassVar[str] = "h2gcn"
-    self_loops: ClassVar[SelfLoops] = "remove"
+    Args:
+        hidden: width of R_0; R_k is 2^k times as wide.
+        dropout: dropout rate before the classifier.
+        K: number of rounds.
+        relu: whether φ is the ReLU; else it is the identity.
+    """
 
     K: int = 2
     relu: bool = True
 
-    def make(self, in_channels: int, out_channels: int) -> H2GCN:
-        rest = {name: getattr(self, name) for name in ("K", "relu", "dropout")}
-        return H2GCN(in_channels, self.hidden, out_channels, **rest)
+    @property
+    def widths(self) -> list[int]:
+        """Columns of each R_k."""
+        return [self.hidden * 2**k for k in range(self.K + 1)]
 
     def operator(self, graph: Graph, *, device: torch.device | str = "cpu") -> Operator:
         """N_1. N_2 is made along with it: where it does not fit, that is said before any run begins."""
@@ -106,4 +48,45 @@ class H2GCNSettings(LayeredNetSettings):
         return 6 * self.widest(classes) + 8 * self.hidden + 12 * classes
 
     def widest(self, classes: int) -> int:
-        return max((2 ** (self.K + 1) - 1) * self.hidden, 2**self.K * classes)
+        return max(sum(self.widths), 2**self.K * classes)
+
+
+@method("h2gcn", title="H₂GCN")
+class H2GCN(LayeredNet[H2GCNSettings]):
+    """Z = δ([R_0 ‖ R_1 ‖ … ‖ R_K]) W', R_k = [N_1 R_{k−1} ‖ N_2 R_{k−1}], R_0 = φ(X W).
+
+    N_i = D_i^-½ A_i D_i^-½, A_1 the adjacency without self loops and A_2 the pairs at distance exactly 2. Rounds have
+    neither weights nor non-linearities: without dropout W' is applied first, and what is propagated is as wide as the
+    classes, not as R_k.
+    """
+
+    self_loops: SelfLoops = "remove"
+
+    def setup(self, s: H2GCNSettings) -> None:
+        self.first = self.opening(s.hidden)
+        self.last = empty(sum(s.widths), self.out_channels)
+
+    def reset_parameters(self, generator: torch.Generator | None = None) -> None:
+        """Weights by Glorot."""
+        for weight in (self.first.weights[0], self.last):
+            glorot(weight, generator)
+
+    def layers(self, h: Tensor, operator: Operator) -> Tensor:
+        near, far = (partial(apply_operator, each) for each in (operator, two_hop(operator)))
+        s, r = self.settings, h.relu() if self.settings.relu else h
+        if not (self.training and any(self.rates("dropout"))):
+            maps = self.last.split(s.widths, dim=-2)
+            return torch.stack([_mapped(r, weight, k, near, far) for k, weight in enumerate(maps)]).sum(0)
+        rounds = [r]
+        for _ in range(s.K):
+            rounds.append(torch.cat([near(rounds[-1]), far(rounds[-1])], dim=-1))
+        return self.drop(torch.cat(rounds, dim=-1)) @ self.last
+
+
+def _mapped(r: Tensor, weight: Tensor, k: int, near: Product, far: Product) -> Tensor:
+    """R_k W from r = R_0: with the halves of W, R_k W = N_1 (R_{k−1} W_1) + N_2 (R_{k−1} W_2)."""
+    if k == 0:
+        return r @ weight
+    halves = torch.cat(weight.chunk(2, dim=-2), dim=-1)
+    first, second = _mapped(r, halves, k - 1, near, far).chunk(2, dim=-1)
+    return near(first) + far(second)

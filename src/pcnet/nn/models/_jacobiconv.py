@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pcnet.graph import SelfLoops
 from pcnet.nn.conv import JacobiConv
 from pcnet.nn.conv._jacobi_conv import BasisName, Sign, damping_is_learned
-from pcnet.nn.models._filter_net import FilterNetSettings
+from pcnet.nn.models._filter_net import FilterNet, FilterNetSettings
+from pcnet.nn.models._methods import method
 
 
 @dataclass(frozen=True)
 class JacobiConvSettings(FilterNetSettings):
-    """Z_{:,c} = Σ_{k=0..K} θ_{c,k} (Π_{l<k} γ_l) P_k(S) (δ(X) W + b)_{:,c}: linear but for the dropout.
+    """K, a, b, alpha, basis, sign, frozen: see `JacobiConv`.
 
     With `hidden`, two layers with a ReLU between them stand before the filter.
     """
 
-    method: ClassVar[str] = "jacobiconv"
-    self_loops: ClassVar[SelfLoops] = "keep"
+    varying: ClassVar[tuple[str, ...]] = ("alpha",)
+    positive: ClassVar[tuple[str, ...]] = ("alpha",)
 
     hidden: int | None = None
     drop_hidden: float = 0.0
@@ -35,13 +34,12 @@ class JacobiConvSettings(FilterNetSettings):
 
     @property
     def groups(self) -> tuple[str, ...]:
-        return (*super().groups, *(("alpha",) if damping_is_learned(self.basis, self.frozen) else ()))
+        learned = damping_is_learned(self.basis, self.frozen)
+        return super().groups if learned else tuple(each for each in super().groups if each != "alpha")
 
-    def conv(self, classes: int) -> JacobiConv:
-        return JacobiConv(
-            self.K, self.a, self.b, self.alpha, classes, basis=self.basis, sign=self.sign, frozen=self.frozen
-        )
 
-    @property
-    def filter_key(self) -> tuple[Hashable, ...]:
-        return self.K, self.a, self.b, self.basis, self.sign, self.frozen
+@method("jacobiconv", title="JacobiConv")
+class JacobiNet(FilterNet[JacobiConvSettings]):
+    """Z_{:,c} = Σ_{k=0..K} θ_{c,k} (Π_{l<k} γ_l) P_k(S) (δ(X) W + b)_{:,c}: linear but for the dropout."""
+
+    filter = JacobiConv

@@ -11,66 +11,79 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from pcnet._checks import whole_number
+from pcnet._progress import Progress
 from pcnet.errors import PcnetError
-from pcnet.graph import CSR, Graph, Operator, Preparing, SelfLoops
-from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, normed, over_nodes, uniform_by_inputs
+from pcnet.graph import CSR, Graph, Operator, SelfLoops
+from pcnet.nn.models._layered_net import (
+    LayeredNet,
+    LayeredNetSettings,
+    divided_rows,
+    empty,
+    normed,
+    over_nodes,
+    uniform_by_inputs,
+)
+from pcnet.nn.models._methods import method
 from pcnet.propagate import apply_operator
 
 #: Added to variances before their root, as torch does.
 EPSILON = 1e-5
 
 
-class LINKX(LayeredNet):
+@dataclass(frozen=True)
+class LINKXSettings(LayeredNetSettings):
+    """The settings of `LINKX`.
+
+    Args:
+        hidden: width of all hidden layers.
+        dropout: dropout rate in MLP_f.
+        edge_layers, node_layers, layers: linear layers of MLP_A, MLP_X and MLP_f.
+        unit_peaks: whether rows of features are scaled so that their largest entry is 1. That gives back the 0/1
+            features which the method is published for where their rows have been scaled to sum to 1.
+        nodes: number of nodes of the graph that it is for; `for_graph` fills it in.
+    """
+
+    least: ClassVar[dict[str, int]] = {"hidden": 1, "edge_layers": 1, "node_layers": 1, "layers": 1}
+
+    edge_layers: int = 1
+    node_layers: int = 1
+    layers: int = 1
+    unit_peaks: bool = False
+    nodes: int = 0
+
+    def for_graph(self, graph: Graph, progress: Progress | None = None) -> LINKXSettings:
+        return self if self.nodes == graph.num_nodes else replace(self, nodes=graph.num_nodes)
+
+    def node_floats(self, classes: int) -> int:
+        """Of every linear layer what goes in and comes out, normalised and dropped, and on the way back."""
+        return (8 * (self.edge_layers + self.node_layers + self.layers) + 12) * self.hidden + 12 * classes
+
+    def widest(self, classes: int) -> int:
+        return max(2 * self.hidden, classes)
+
+
+@method("linkx", title="LINKX")
+class LINKX(LayeredNet[LINKXSettings]):
     """Z = MLP_f(relu([H_A ‖ H_X] W + b + H_A + H_X)), H_A = MLP_A(A), H_X = MLP_X(X).
 
     A is the adjacency as it is, without normalisation; the first layer of MLP_A is A W_A, W_A having a row for each
     node. Between two layers of a perceptron there are a ReLU and batch normalisation, and in MLP_f dropout. Batches are
     whole graphs, so normalisation takes the mean and variance over all nodes when it is evaluated, too, and keeps no
     running averages.
-
-    Args:
-        in_channels: number of features.
-        hidden_channels: width of all hidden layers.
-        out_channels: number of classes.
-        nodes: number of nodes of the graph that it is for.
-        edge_layers, node_layers, layers: linear layers of MLP_A, MLP_X and MLP_f.
-        unit_peaks: whether rows of features are scaled so that their largest entry is 1. That gives back the 0/1
-            features which the method is published for where their rows have been scaled to sum to 1.
-        dropout: dropout rate in MLP_f.
     """
 
-    common: ClassVar[tuple[str, ...]] = ("unit_peaks",)
     eta: float = 0.0
     self_loops: SelfLoops = "keep"
 
-    def __init__(
-        self,
-        in_channels: int,
-        hidden_channels: int,
-        out_channels: int,
-        *,
-        nodes: int,
-        edge_layers: int = 1,
-        node_layers: int = 1,
-        layers: int = 1,
-        unit_peaks: bool = False,
-        dropout: float = 0.5,
-    ) -> None:
-        super().__init__(in_channels, hidden_channels, out_channels, dropout=dropout, bias=True)
-        counts = {"edge_layers": edge_layers, "node_layers": node_layers, "layers": layers}
-        of_A, of_X, of_f = (whole_number(name, value, least=1) for name, value in counts.items())
-        p, self.unit_peaks = hidden_channels, unit_peaks
-        self.links = nn.Parameter(torch.empty(whole_number("nodes", nodes), p))
-        self.links_bias = nn.Parameter(torch.empty(p))
-        self.after_links, self.after_first = FurtherLayers([p] * of_A), FurtherLayers([p] * of_X)
-        self.joint = nn.Parameter(torch.empty(2 * p, p))
-        self.joint_bias = nn.Parameter(torch.empty(p))
-        widths = [p] * of_f + [out_channels]
-        self.last = nn.Parameter(torch.empty(p, widths[1]))
-        self.last_bias = nn.Parameter(torch.empty(widths[1]))
+    def setup(self, s: LINKXSettings) -> None:
+        p, out = s.hidden, self.out_channels
+        self.first = self.opening(p, bias=True)
+        self.links, self.links_bias = empty(s.nodes, p), empty(p)
+        self.after_links, self.after_first = FurtherLayers([p] * s.edge_layers), FurtherLayers([p] * s.node_layers)
+        self.joint, self.joint_bias = empty(2 * p, p), empty(p)
+        widths = [p] * s.layers + [out]
+        self.last, self.last_bias = empty(p, widths[1]), empty(widths[1])
         self.after_last = FurtherLayers(widths[1:])
-        self.reset_parameters()
 
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
         """Linear layers as torch's."""
@@ -81,10 +94,8 @@ class LINKX(LayeredNet):
         for further in (self.after_links, self.after_first, self.after_last):
             further.reset_parameters(generator)
 
-    def forward(self, x: Tensor | CSR, edge_index: Tensor | Operator, edge_weight: Tensor | None = None) -> Tensor:
-        if isinstance(x, Tensor) and x.layout != torch.strided:
-            x = CSR.from_torch(x)
-        return super().forward(_with_unit_peaks(x) if self.unit_peaks else x, edge_index, edge_weight)
+    def scaled(self, x: Tensor | CSR) -> Tensor | CSR:
+        return _with_unit_peaks(x) if self.settings.unit_peaks else x
 
     def layers(self, h: Tensor, operator: Operator) -> Tensor:
         nodes = self.links.shape[-2]
@@ -106,10 +117,10 @@ class FurtherLayers(nn.Module):
     def __init__(self, widths: list[int]) -> None:
         super().__init__()
         pairs = list(itertools.pairwise(widths))
-        self.weights = nn.ParameterList([torch.empty(pair) for pair in pairs])
-        self.biases = nn.ParameterList([torch.empty(width) for _, width in pairs])
-        self.gains = nn.ParameterList([torch.empty(width) for width, _ in pairs])
-        self.shifts = nn.ParameterList([torch.empty(width) for width, _ in pairs])
+        self.weights = nn.ParameterList([empty(*pair) for pair in pairs])
+        self.biases = nn.ParameterList([empty(width) for _, width in pairs])
+        self.gains = nn.ParameterList([empty(width) for width, _ in pairs])
+        self.shifts = nn.ParameterList([empty(width) for width, _ in pairs])
 
     def reset_parameters(self, generator: torch.Generator | None) -> None:
         for weight, bias, gain, shift in self._layers():
@@ -139,35 +150,4 @@ def _sparse_with_unit_peaks(x: CSR) -> CSR:
     """Made once for a graph's features: their transpose is kept with them."""
     row = torch.arange(x.shape[0], device=x.device).repeat_interleave(x.crow.diff().long())
     peaks = x.values.new_zeros(x.shape[0]).scatter_reduce_(0, row, x.values.abs(), "amax")
-    return CSR(x.crow, x.col, x.values / peaks.masked_fill(peaks == 0, 1.0)[row], x.shape)
-
-
-@dataclass(frozen=True)
-class LINKXSettings(LayeredNetSettings):
-    """The arguments of `LINKX`."""
-
-    method: ClassVar[str] = "linkx"
-    eta: ClassVar[float] = 0.0
-    self_loops: ClassVar[SelfLoops] = "keep"
-
-    edge_layers: int = 1
-    node_layers: int = 1
-    layers: int = 1
-    unit_peaks: bool = False
-    #: Filled in by `for_graph`.
-    nodes: int = 0
-
-    def for_graph(self, graph: Graph, tell: Preparing | None = None) -> LINKXSettings:
-        return self if self.nodes == graph.num_nodes else replace(self, nodes=graph.num_nodes)
-
-    def make(self, in_channels: int, out_channels: int) -> LINKX:
-        names = ("nodes", "edge_layers", "node_layers", "layers", "unit_peaks", "dropout")
-        rest = {name: getattr(self, name) for name in names}
-        return LINKX(in_channels, self.hidden, out_channels, **rest)
-
-    def node_floats(self, classes: int) -> int:
-        """Of every linear layer what goes in and comes out, normalised and dropped, and on the way back."""
-        return (8 * (self.edge_layers + self.node_layers + self.layers) + 12) * self.hidden + 12 * classes
-
-    def widest(self, classes: int) -> int:
-        return max(2 * self.hidden, classes)
+    return divided_rows(x, peaks)

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import ClassVar
 
-from pcnet.graph import SelfLoops
-from pcnet.nn.models._filter_net import FilterNetSettings
+from pcnet.nn.models._filter_net import FilterNet, FilterNetSettings
+from pcnet.nn.models._methods import method
 
 
 @dataclass(frozen=True)
 class MLPSettings(FilterNetSettings):
-    """Z = W_2 δ(σ(W_1 δ(X) + b_1)) + b_2, σ the ReLU; Table 3's row has an ELU (`activation`)."""
+    """Those of `FilterNet`; Table 3's row has an ELU (`activation`)."""
 
-    method: ClassVar[str] = "mlp"
-    self_loops: ClassVar[SelfLoops] = "fill"
-    filter_groups: ClassVar[tuple[str, ...]] = ()
 
-    def conv(self, classes: int) -> None:
-        return None
-
-    @property
-    def filter_key(self) -> tuple[Hashable, ...]:
-        return ()
+@method("mlp", title="MLP")
+class MLP(FilterNet[MLPSettings]):
+    """Z = W_2 δ(σ(W_1 δ(X) + b_1)) + b_2, σ the ReLU."""

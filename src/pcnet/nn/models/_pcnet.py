@@ -2,58 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pcnet.nn._perceptron import Activation
 from pcnet.nn.conv import PCConv
 from pcnet.nn.models._filter_net import FilterNet, FilterNetSettings
+from pcnet.nn.models._methods import method
 from pcnet.polynomial import Mode, filter_warnings
-
-
-class PCNet(FilterNet):
-    """Z = PCConv(δ(Θ(X))): the logits of every node; softmax and loss are the caller's.
-
-    Θ is two linear layers with dropout before each, without a ReLU between them in the published model
-    (`activation="relu"` puts it there), or with `hidden_channels=None` a single linear layer (PCNet-Lin).
-
-    Args:
-        in_channels, hidden_channels, out_channels, transform: see `FilterNet`.
-        K, N, t, p, eta, identity, mode, init: see `PCConv`.
-    """
-
-    conv: PCConv
-
-    def __init__(
-        self,
-        in_channels: int,
-        hidden_channels: int | None,
-        out_channels: int,
-        *,
-        K: int = 4,
-        N: int = 4,
-        t: float = 0.5,
-        p: float = 2.0,
-        eta: float = 0.5,
-        identity: bool = True,
-        mode: Mode = "truncated",
-        init: float = 1.0,
-        **transform: Any,
-    ) -> None:
-        conv = PCConv(K, N, t, p, eta, identity=identity, mode=mode, init=init)
-        super().__init__(in_channels, hidden_channels, out_channels, conv, **transform)
 
 
 @dataclass(frozen=True)
 class PCNetSettings(FilterNetSettings):
-    """The arguments of `PCNet` under the same names.
+    """The settings of `PCNet`; K, N, t, p, eta, identity, mode and init are the arguments of `PCConv`.
 
     The defaults did well on validation nodes of graphs of all kinds (Cora, CiteSeer, Texas, Wisconsin, Actor, Reed98,
     synthetic ones): N above K so that θ is identifiable, a small θ to begin with, some dropout.
+
+    >>> PCNetSettings(K=3, t=0.4).build(in_channels=10, out_channels=2, seed=0).conv
+    PCConv(K=3, N=6, t=0.4, p=2, eta=0.5, identity=True, mode='truncated')
     """
 
-    method: ClassVar[str] = "pcnet"
+    varying: ClassVar[tuple[str, ...]] = ("K", "N", "t", "p", "identity", "init")
+    least: ClassVar[dict[str, int]] = {"hidden": 1, "K": 1}
 
     activation: Activation = None
     drop_in: float = 0.3
@@ -66,16 +37,30 @@ class PCNetSettings(FilterNetSettings):
     mode: Mode = "truncated"
     init: float = 0.2
 
-    def conv(self, classes: int) -> PCConv:
-        return PCConv(self.K, self.N, self.t, self.p, self.eta, self.identity, self.mode, self.init)
-
     @property
-    def filter_key(self) -> tuple[Hashable, ...]:
-        return self.eta, self.mode
+    def exponent_of_degrees(self) -> float:
+        return self.eta
 
     def remarks(self) -> list[str]:
         return filter_warnings(self.K, self.N, self.t, self.p, self.identity, self.mode)
 
-    def make(self, in_channels: int, out_channels: int) -> PCNet:
-        arguments = {name: value for name, value in vars(self).items() if name != "hidden"}
-        return PCNet(in_channels, self.hidden, out_channels, **arguments)
+
+@method("pcnet", title="PCNet")
+class PCNet(FilterNet[PCNetSettings]):
+    """Z = PCConv(δ(Θ(X))): the logits of every node; softmax and loss are the caller's.
+
+    Θ is two linear layers with dropout before each, without a ReLU between them in the published model
+    (`activation="relu"` puts it there), or with `hidden=None` a single linear layer (PCNet-Lin).
+
+    Args:
+        in_channels, hidden, out_channels: numbers of features, hidden units (or None) and classes.
+        settings: the other fields of `PCNetSettings`, as keywords.
+
+    >>> import torch
+    >>> model = PCNet(3, 8, 2, K=4, t=0.5)
+    >>> model(torch.ones(4, 3), torch.tensor([[0, 1], [1, 0]])).shape
+    torch.Size([4, 2])
+    """
+
+    filter = PCConv
+    conv: PCConv

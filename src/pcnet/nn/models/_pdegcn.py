@@ -2,24 +2,56 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
 
-from pcnet._checks import positive_number, whole_number
-from pcnet.errors import PcnetError
 from pcnet.graph import Operator, SelfLoops
 from pcnet.nn._edges import gradient, half_laplacian
-from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, glorot
+from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, glorot
+from pcnet.nn.models._methods import method
 from pcnet.propagate import apply_matrix
 
-Equation = Literal["diffusion", "wave", "mixed"]
-Opening = Literal["glorot", "normal"]
+
+@dataclass(frozen=True)
+class PDEGCNSettings(LayeredNetSettings):
+    """The settings of `PDEGCN`.
+
+    Args:
+        hidden: width of all layers.
+        dropout: the rate of every dropout.
+        layers: number of time steps.
+        equation: "diffusion", "wave" (the paper's hyperbolic) or "mixed", where every step learns its s.
+        h: length of a step.
+        opening: how W and W' begin, "glorot" or "normal" with a deviation of 0.01.
+    """
+
+    varying: ClassVar[tuple[str, ...]] = ("h",)
+    positive: ClassVar[tuple[str, ...]] = ("h",)
+
+    dropout: float = 0.6
+    layers: int = 8
+    equation: Literal["diffusion", "wave", "mixed"] = "diffusion"
+    h: float = 1.0
+    opening: Literal["glorot", "normal"] = "glorot"
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        return ("conv", "linear", "mix") if self.equation == "mixed" else ("conv", "linear")
+
+    def node_floats(self, classes: int) -> int:
+        return (4 * self.layers + 12) * self.hidden + 12 * classes
+
+    def edge_floats(self, classes: int) -> int:
+        """Of every layer its mask and both factors of K; of the one at work, as much again and what comes of it."""
+        return (3 * self.layers + 6) * self.hidden
 
 
-class PDEGCN(LayeredNet):
+@method("pdegcn", title="PDE-GCN")
+class PDEGCN(LayeredNet[PDEGCNSettings]):
     """X_{l+1} from X_l and X_{l−1} by F_l(X) = Gᵀ relu(δ(G X) K_lᵀ) K_l, (G X)_e = S_ij (x_i − x_j) on both directions.
 
         diffusion:  X_{l+1} = X_l − h F_l(X_l)
@@ -31,51 +63,24 @@ class PDEGCN(LayeredNet):
     The two directions of an edge have opposite gradients, and relu(u) − relu(−u) = u: without dropout F_l is linear,
     F_l(X) = ½ GᵀG X K_lᵀ K_l, and is computed so, on nodes instead of edges. ReLU acts only through dropout, which
     draws for each direction.
-
-    Args:
-        in_channels: number of features.
-        hidden_channels: width of all layers.
-        out_channels: number of classes.
-        layers: number of time steps.
-        equation: "diffusion", "wave" (the paper's hyperbolic) or "mixed", where every step learns its s.
-        h: length of a step.
-        opening: how W and W' begin, "glorot" or "normal" with a deviation of 0.01.
-        dropout: the rate of every dropout.
     """
 
     self_loops: SelfLoops = "fill"
-    per_run: ClassVar[tuple[str, ...]] = ("dropout", "h")
-    common: ClassVar[tuple[str, ...]] = ("equation",)
+    groups: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "conv": ("kernels",), "linear": ("first", "closing"), "mix": ("mix",),
+    }  # fmt: skip
 
-    def __init__(
-        self,
-        in_channels: int,
-        hidden_channels: int,
-        out_channels: int,
-        *,
-        layers: int = 8,
-        equation: Equation = "diffusion",
-        h: float = 1.0,
-        opening: Opening = "glorot",
-        dropout: float = 0.6,
-    ) -> None:
-        super().__init__(in_channels, hidden_channels, out_channels, drop_in=dropout, dropout=dropout)
-        for name, value, known in (("equation", equation, Equation), ("opening", opening, Opening)):
-            if value not in get_args(known):
-                raise PcnetError(f"{name} can be {', '.join(get_args(known))}, not {value!r}.")
-        depth = whole_number("layers", layers, least=1)
-        self.equation, self.opening = equation, opening
-        self.h: tuple[float, ...] = (positive_number("h", h),)
+    def setup(self, s: PDEGCNSettings) -> None:
+        self.first = self.opening(s.hidden, drop=s.dropout)
         # All layers in one parameter: an optimiser's step is as long as its list of parameters.
-        self.kernels = nn.Parameter(torch.empty(depth, hidden_channels, hidden_channels))
-        self.closing = nn.Parameter(torch.empty(hidden_channels, out_channels))
-        self.mix = nn.Parameter(torch.empty(depth)) if equation == "mixed" else None
-        self.reset_parameters()
+        self.kernels = empty(s.layers, s.hidden, s.hidden)
+        self.closing = empty(s.hidden, self.out_channels)
+        self.mix = empty(s.layers) if s.equation == "mixed" else None
 
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
         """K_l = I + 10⁻³ U(0, 1), s = 0."""
         for weight in (self.first.weights[0], self.closing):
-            if self.opening == "glorot":
+            if self.settings.opening == "glorot":
                 glorot(weight, generator)
             else:
                 nn.init.normal_(weight, std=0.01, generator=generator)
@@ -93,52 +98,18 @@ class PDEGCN(LayeredNet):
 
     def _force(self, kernel: Tensor, x: Tensor, operator: Operator) -> Tensor:
         """F(X)."""
-        dropped = self.training and self.draws is not None and any(self.dropout)
+        dropped = self.training and self.draws is not None and any(self.rates("dropout"))
         if operator.symmetric and not dropped:
             return apply_matrix(half_laplacian(operator), x) @ (kernel.mT @ kernel)
         G = gradient(operator)
         return apply_matrix(G.transposed, (self.drop(apply_matrix(G, x)) @ kernel.mT).relu() @ kernel)
 
     def _step(self, layer: int, x: Tensor, before: Tensor, force: Tensor) -> Tensor:
-        h = self.each(self.h)
-        if self.equation == "diffusion":
+        h = self.each("h")
+        if self.settings.equation == "diffusion":
             return x - h * force
         if self.mix is None:
             return 2 * x - before - h**2 * force
         b = self.mix[..., layer, None, None].sigmoid()
         first, second = (1 - b) / h, b / h**2
         return ((first + 2 * second) * x - second * before - force) / (first + second)
-
-    def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
-        groups = {"conv": [self.kernels], "linear": [self.first.weights[0], self.closing]}
-        return groups if self.mix is None else {**groups, "mix": [self.mix]}
-
-
-@dataclass(frozen=True)
-class PDEGCNSettings(LayeredNetSettings):
-    """The arguments of `PDEGCN`."""
-
-    method: ClassVar[str] = "pdegcn"
-    self_loops: ClassVar[SelfLoops] = "fill"
-    varying: ClassVar[tuple[str, ...]] = ("h",)
-
-    dropout: float = 0.6
-    layers: int = 8
-    equation: Equation = "diffusion"
-    h: float = 1.0
-    opening: Opening = "glorot"
-
-    @property
-    def groups(self) -> tuple[str, ...]:
-        return ("conv", "linear", "mix") if self.equation == "mixed" else ("conv", "linear")
-
-    def make(self, in_channels: int, out_channels: int) -> PDEGCN:
-        rest = {name: getattr(self, name) for name in ("layers", "equation", "h", "opening", "dropout")}
-        return PDEGCN(in_channels, self.hidden, out_channels, **rest)
-
-    def node_floats(self, classes: int) -> int:
-        return (4 * self.layers + 12) * self.hidden + 12 * classes
-
-    def edge_floats(self, classes: int) -> int:
-        """Of every layer its mask and both factors of K; of the one at work, as much again and what comes of it."""
-        return (3 * self.layers + 6) * self.hidden

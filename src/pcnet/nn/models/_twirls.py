@@ -5,26 +5,67 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal
 
 import numpy as np
 import scipy.sparse
 import torch
 from torch import Tensor, nn
 
-from pcnet._checks import finite_number, positive_number, whole_number
 from pcnet.errors import PcnetError
 from pcnet.graph import CSR, Operator, SelfLoops
 from pcnet.nn._edges import entries
 from pcnet.nn._perceptron import Perceptron
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings
+from pcnet.nn.models._methods import method
 from pcnet.propagate import apply_matrix, apply_operator
 
-#: When edges are weighed by attention: not at all, halfway, or before the first step and halfway.
-Attention = Literal["never", "halfway", "twice"]
+
+@dataclass(frozen=True)
+class TWIRLSSettings(LayeredNetSettings):
+    """The settings of `TWIRLS`.
+
+    Args:
+        hidden: width of f's hidden layer, where `depth` = 2 gives it one.
+        dropout: dropout rate between the two layers of f.
+        drop_in: dropout rate on the features.
+        depth: linear layers of f, 1 or 2, with a ReLU and `dropout` between two.
+        K: number of steps.
+        alpha: length of a step.
+        lam: weight of the graph, λ.
+        attention: when edges are weighed again: "never", "halfway" (after K//2 steps) or "twice" (at the start, too).
+        p, tau, T: the shape of attention; T = 0 cuts no edge.
+    """
+
+    positive: ClassVar[tuple[str, ...]] = ("alpha", "lam", "tau")
+
+    dropout: float = 0.0
+    drop_in: float = 0.5
+    depth: int = 1
+    K: int = 16
+    alpha: float = 1.0
+    lam: float = 1.0
+    attention: Literal["never", "halfway", "twice"] = "never"
+    p: float = 1.0
+    tau: float = 0.1
+    T: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.depth not in (1, 2):
+            raise PcnetError(f"TWIRLS's perceptron has a depth of 1 or 2, not {self.depth}.")
+
+    def node_floats(self, classes: int) -> int:
+        """Without attention nothing of a step is kept."""
+        return 5 * self.hidden * (self.depth - 1) + 12 * classes
+
+    def edge_floats(self, classes: int) -> int:
+        """With it, every entry's weight, and in each step what it is multiplied by."""
+        return 0 if self.attention == "never" else (self.K + 6) * classes + 16
 
 
-class TWIRLS(LayeredNet):
+@method("twirls", title="TWIRLS")
+class TWIRLS(LayeredNet[TWIRLSSettings]):
     """Y ← (1−α) Y + αλ D̃^-½ W D̃^-½ Y + α D̃^-1 f(X), K times from Y = f(X), D̃ = λ diag(W·1) + (1−λ) I.
 
     Steps like these, preconditioned by D̃, descend an energy ‖Y − f(X)‖² + λ Σ_ij w_ij ‖y_i − y_j‖². W is the adjacency
@@ -33,54 +74,14 @@ class TWIRLS(LayeredNet):
         w_ij = W_ij (1/z_ij + 10⁻⁹),  z_ij = max(τ, (‖y_i − y_j‖² + 10⁻⁷)^{1−p/2}),  1/z_ij = 0 where T > 0 and z_ij > T
 
     from the Y of the moment on; derivatives are taken through w as well.
-
-    Args:
-        in_channels: number of features.
-        out_channels: number of classes.
-        hidden_channels: width of f's hidden layer, where `depth` = 2 gives it one.
-        depth: linear layers of f, 1 or 2, with a ReLU and `dropout` between two.
-        K: number of steps.
-        alpha: length of a step.
-        lam: weight of the graph, λ.
-        attention: when edges are weighed again: "never", "halfway" (after K//2 steps) or "twice" (at the start, too).
-        p, tau, T: the shape of attention; T = 0 cuts no edge.
-        drop_in: dropout rate on the features.
-        dropout: dropout rate between the two layers of f.
     """
 
     eta: float = 0.0
     self_loops: SelfLoops = "fill"
-    common: ClassVar[tuple[str, ...]] = ("K", "alpha", "lam", "attention", "p", "tau", "T")
 
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        *,
-        hidden_channels: int = 64,
-        depth: int = 1,
-        K: int = 16,
-        alpha: float = 1.0,
-        lam: float = 1.0,
-        attention: Attention = "never",
-        p: float = 1.0,
-        tau: float = 0.1,
-        T: float = 0.0,
-        drop_in: float = 0.0,
-        dropout: float = 0.0,
-    ) -> None:
-        super().__init__(in_channels, out_channels, out_channels, dropout=dropout)
-        if depth not in (1, 2):
-            raise PcnetError(f"TWIRLS's perceptron has a depth of 1 or 2, not {depth}.")
-        if attention not in get_args(Attention):
-            raise PcnetError(f"attention can be {', '.join(get_args(Attention))}, not {attention!r}.")
-        inner = (hidden_channels,) * (depth - 1)
-        rates = (drop_in, dropout)[:depth]
-        self.first = Perceptron([in_channels, *inner, out_channels], dropout=rates, activation="relu")
-        self.K, self.attention = whole_number("K", K), attention
-        self.alpha, self.lam = positive_number("alpha", alpha), positive_number("lam", lam)
-        self.p, self.tau, self.T = finite_number("p", p), positive_number("tau", tau), finite_number("T", T)
-        self.reset_parameters()
+    def setup(self, s: TWIRLSSettings) -> None:
+        inner, rates = (s.hidden,) * (s.depth - 1), (s.drop_in, s.dropout)[: s.depth]
+        self.first = Perceptron([self.in_channels, *inner, self.out_channels], dropout=rates, activation="relu")
 
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
         """Weights normal by Glorot, biases zero."""
@@ -89,27 +90,27 @@ class TWIRLS(LayeredNet):
             nn.init.zeros_(bias)
 
     def layers(self, h: Tensor, operator: Operator) -> Tensor:
-        halfway = self.K // 2
-        moments = {"never": (), "halfway": (halfway or None,), "twice": (0, halfway)}[self.attention]
-        scaled, inverse = _scaled(operator, self.lam)
+        s, halfway = self.settings, self.settings.K // 2
+        moments = {"never": (), "halfway": (halfway or None,), "twice": (0, halfway)}[s.attention]
+        scaled, inverse = _scaled(operator, s.lam)
         propagated: Callable[[Tensor], Tensor] = partial(apply_operator, scaled)
         y = h
-        for step in range(self.K):
+        for step in range(s.K):
             if step in moments:
                 propagated, inverse = self._attended(y, operator)
-            y = (1 - self.alpha) * y + self.alpha * (self.lam * propagated(y) + inverse * h)
+            y = (1 - s.alpha) * y + s.alpha * (s.lam * propagated(y) + inverse * h)
         return y
 
     def _attended(self, y: Tensor, operator: Operator) -> tuple[Callable[[Tensor], Tensor], Tensor]:
         """D̃^-½ W D̃^-½ as a function, and D̃^-1, with the weights that follow from y."""
-        edges = entries(operator)
+        s, edges = self.settings, entries(operator)
         z = apply_matrix(edges.differences, y).square().sum(-1, keepdim=True)
-        z = (z + 1e-7).pow(1 - self.p / 2).clamp_min(self.tau)
+        z = (z + 1e-7).pow(1 - s.p / 2).clamp_min(s.tau)
         inverse = z.reciprocal()
-        if self.T > 0:
-            inverse = inverse.masked_fill(z > self.T, 0.0)
+        if s.T > 0:
+            inverse = inverse.masked_fill(z > s.T, 0.0)
         w = operator.matrix.values.unsqueeze(-1) * (inverse + 1e-9)
-        scale = (self.lam * apply_matrix(edges.row_sums, w) + 1 - self.lam).rsqrt()
+        scale = (s.lam * apply_matrix(edges.row_sums, w) + 1 - s.lam).rsqrt()
         w = w * apply_matrix(edges.row_sums.transposed, scale) * apply_matrix(edges.sources, scale)
         return lambda y: apply_matrix(edges.row_sums, w * apply_matrix(edges.sources, y)), scale.square()
 
@@ -123,36 +124,3 @@ def _scaled(operator: Operator, lam: float) -> tuple[Operator, Tensor]:
     values = operator.matrix.values
     scaled = CSR.from_scipy(root @ adjacency @ root, values.dtype).to(values.device)
     return replace(operator, matrix=scaled), torch.from_numpy(inverse).to(values).unsqueeze(-1)
-
-
-@dataclass(frozen=True)
-class TWIRLSSettings(LayeredNetSettings):
-    """The arguments of `TWIRLS`."""
-
-    method: ClassVar[str] = "twirls"
-    eta: ClassVar[float] = 0.0
-    self_loops: ClassVar[SelfLoops] = "fill"
-
-    dropout: float = 0.0
-    drop_in: float = 0.5
-    depth: int = 1
-    K: int = 16
-    alpha: float = 1.0
-    lam: float = 1.0
-    attention: Attention = "never"
-    p: float = 1.0
-    tau: float = 0.1
-    T: float = 0.0
-
-    def make(self, in_channels: int, out_channels: int) -> TWIRLS:
-        names = ("depth", "K", "alpha", "lam", "attention", "p", "tau", "T", "drop_in", "dropout")
-        rest = {name: getattr(self, name) for name in names}
-        return TWIRLS(in_channels, out_channels, hidden_channels=self.hidden, **rest)
-
-    def node_floats(self, classes: int) -> int:
-        """Without attention nothing of a step is kept."""
-        return 5 * self.hidden * (self.depth - 1) + 12 * classes
-
-    def edge_floats(self, classes: int) -> int:
-        """With it, every entry's weight, and in each step what it is multiplied by."""
-        return 0 if self.attention == "never" else (self.K + 6) * classes + 16

@@ -14,13 +14,12 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn.functional import leaky_relu
 
-from pcnet._checks import positive_number, whole_number
+from pcnet._progress import Progress
 from pcnet.errors import PcnetError
 from pcnet.graph import (
     CSR,
     Graph,
     Operator,
-    Preparing,
     SelfLoops,
     StructuralEdges,
     StructuralPairs,
@@ -30,59 +29,71 @@ from pcnet.nn._dropout import DeviceDraws, Draws
 from pcnet.nn._messages import weighted_sums
 from pcnet.nn._perceptron import Perceptron
 from pcnet.nn._runs import RunModule
-from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, over_nodes
+from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, over_nodes
+from pcnet.nn.models._methods import method
 from pcnet.propagate import product
 
 #: Slope of the attention's ReLU where it is closed.
 SLOPE = 0.2
 
 
-class WRGAT(LayeredNet):
+@dataclass(frozen=True)
+class WRGATSettings(LayeredNetSettings):
+    """The settings of `WRGAT`.
+
+    Args:
+        hidden: width of the hidden layer.
+        dropout: dropout rate between the layers.
+        rings: how many relations are rings at most; None for all that the graph has.
+        edges: whether the graph's own edges are one of the relations.
+        edge_weight: their w_ij.
+        relations, links: number of relations, and of their edges for each node; `for_graph` fills them in.
+    """
+
+    positive: ClassVar[tuple[str, ...]] = ("edge_weight",)
+
+    hidden: int = 128
+    rings: int | None = None
+    edges: bool = False
+    edge_weight: float = 1.0
+    relations: int = 0
+    links: int = 0
+
+    def for_graph(self, graph: Graph, progress: Progress | None = None) -> WRGATSettings:
+        operator = self.operator(graph)
+        _pairs(operator, progress)
+        found = _relations(operator, self.rings, self.edges, self.edge_weight)
+        links = -(-found.pattern.nnz // graph.num_nodes)
+        return replace(self, relations=found.count, links=links)
+
+    def node_floats(self, classes: int) -> int:
+        """Every relation's map there and back, attention of every link, and the messages that a GPU writes out."""
+        return 6 * (self.relations + 2) * (self.hidden + classes) + self.links * (2 * self.hidden + 16)
+
+    def widest(self, classes: int) -> int:
+        return max(1 + self.relations, self.links) * max(self.hidden, classes)
+
+
+@method("wrgat", title="WRGAT")
+class WRGAT(LayeredNet[WRGATSettings]):
     """h'_i = W_0 h_i + b + Σ_r 1/|N_r(i)| Σ_{j ∈ N_r(i)} w_ij α_ij W_r h_j, in two layers: relu and δ between them.
 
     α_ij = softmax over j ∈ N_r(i) of leakyrelu(a_r · [W_r h_i ‖ W_r h_j]). Relation r links nodes whose surroundings
     are alike up to ring r (`structural_pairs`), with the weights w_ij that they have there; two nodes that chose each
     other are linked twice. The graph's own edges may come before them as a relation with w_ij = 1. Features are not
     dropped.
-
-    Args:
-        in_channels: number of features.
-        hidden_channels: width of the hidden layer.
-        out_channels: number of classes.
-        relations: how many there are.
-        rings: how many of them are rings at most; None for all that the graph has.
-        edges: whether the graph's own edges are one of the relations.
-        edge_weight: their w_ij.
-        dropout: dropout rate between the layers.
     """
 
     eta: float = 0.0
     self_loops: SelfLoops = "remove"
-    common: ClassVar[tuple[str, ...]] = ("rings", "edges", "edge_weight")
 
-    def __init__(
-        self,
-        in_channels: int,
-        hidden_channels: int,
-        out_channels: int,
-        *,
-        relations: int,
-        rings: int | None = None,
-        edges: bool = False,
-        edge_weight: float = 1.0,
-        dropout: float = 0.5,
-    ) -> None:
-        super().__init__(in_channels, hidden_channels, out_channels, dropout=dropout)
-        count = whole_number("relations", relations)
-        self.rings = None if rings is None else whole_number("rings", rings)
-        self.edges, self.edge_weight = edges, positive_number("edge_weight", edge_weight)
-        self.first = _Maps(in_channels, hidden_channels, 1 + count)  # type: ignore[assignment]
-        self.second = nn.Parameter(torch.empty(1 + count, hidden_channels, out_channels))
-        widths = (hidden_channels, out_channels)
-        self.biases = nn.ParameterList([torch.empty(width) for width in widths])
+    def setup(self, s: WRGATSettings) -> None:
+        widths, count = (s.hidden, self.out_channels), s.relations
+        self.first = _Maps(self.in_channels, s.hidden, 1 + count)  # type: ignore[assignment]
+        self.second = empty(1 + count, *widths)
+        self.biases = nn.ParameterList([empty(width) for width in widths])
         #: a_r of each layer: the half for the node that is reached, and that for those it is reached from.
-        self.attention = nn.ParameterList([torch.empty(2, count, width) for width in widths])
-        self.reset_parameters()
+        self.attention = nn.ParameterList([empty(2, count, width) for width in widths])
 
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
         """All by Glorot, a_r as rows of one matrix; biases zero."""
@@ -96,8 +107,8 @@ class WRGAT(LayeredNet):
             nn.init.zeros_(bias)
 
     def layers(self, h: Tensor, operator: Operator) -> Tensor:
-        relations = _relations(operator, self.rings, self.edges, self.edge_weight)
-        given = self.second.shape[-3] - 1
+        s, given = self.settings, self.settings.relations
+        relations = _relations(operator, s.rings, s.edges, s.edge_weight)
         if relations.count != given:
             raise PcnetError(
                 f"This model has weights for {given} relations, the graph has {relations.count}; "
@@ -187,10 +198,10 @@ class Relations:
 _known: WeakKeyDictionary[Operator, StructuralPairs] = WeakKeyDictionary()
 
 
-def _pairs(operator: Operator, tell: Preparing | None = None) -> StructuralPairs:
+def _pairs(operator: Operator, progress: Progress | None = None) -> StructuralPairs:
     """Nodes of a graph that are alike, found once for an operator."""
     if operator not in _known:
-        _known[operator] = structural_pairs(operator.matrix.to_scipy(), tell)
+        _known[operator] = structural_pairs(operator.matrix.to_scipy(), progress)
     return _known[operator]
 
 
@@ -241,39 +252,3 @@ def _relations(operator: Operator, rings: int | None, edges: bool, edge_weight: 
         by_target=matrix(target, every, (size, len(every))),
         by_source=matrix(source, every, (size, len(every))),
     )
-
-
-@dataclass(frozen=True)
-class WRGATSettings(LayeredNetSettings):
-    """The arguments of `WRGAT`."""
-
-    method: ClassVar[str] = "wrgat"
-    eta: ClassVar[float] = 0.0
-    self_loops: ClassVar[SelfLoops] = "remove"
-
-    hidden: int = 128
-    rings: int | None = None
-    edges: bool = False
-    edge_weight: float = 1.0
-    #: Number of relations, and of their edges for each node; `for_graph` fills them in.
-    relations: int = 0
-    links: int = 0
-
-    def for_graph(self, graph: Graph, tell: Preparing | None = None) -> WRGATSettings:
-        operator = self.operator(graph)
-        _pairs(operator, tell)
-        found = _relations(operator, self.rings, self.edges, self.edge_weight)
-        links = -(-found.pattern.nnz // graph.num_nodes)
-        return replace(self, relations=found.count, links=links)
-
-    def make(self, in_channels: int, out_channels: int) -> WRGAT:
-        names = ("relations", "rings", "edges", "edge_weight", "dropout")
-        rest = {name: getattr(self, name) for name in names}
-        return WRGAT(in_channels, self.hidden, out_channels, **rest)
-
-    def node_floats(self, classes: int) -> int:
-        """Every relation's map there and back, attention of every link, and the messages that a GPU writes out."""
-        return 6 * (self.relations + 2) * (self.hidden + classes) + self.links * (2 * self.hidden + 16)
-
-    def widest(self, classes: int) -> int:
-        return max(1 + self.relations, self.links) * max(self.hidden, classes)

@@ -1,0 +1,77 @@
+"""FAGCN (Bo et al., AAAI 2021): messages with signs, for low and for high frequencies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from pcnet.graph import Operator, SelfLoops
+from pcnet.nn._edges import pair_scores
+from pcnet.nn._messages import weighted_sums
+from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, over_nodes, uniform_by_inputs
+from pcnet.nn.models._methods import method
+
+
+@dataclass(frozen=True)
+class FAGCNSettings(LayeredNetSettings):
+    """The defaults are those of the authors' code.
+
+    Args:
+        hidden: width of all layers.
+        dropout: dropout rate of the features, of h^(0) and of α.
+        layers: number of layers L.
+        eps: ε, the share of h^(0) in every layer.
+    """
+
+    varying: ClassVar[tuple[str, ...]] = ("eps",)
+
+    hidden: int = 32
+    layers: int = 2
+    eps: float = 0.3
+
+    def node_floats(self, classes: int) -> int:
+        """Of every layer its h, there and back."""
+        return (4 * self.layers + 12) * self.hidden + 12 * classes
+
+    def edge_floats(self, classes: int) -> int:
+        """Of every layer scores, α, mask and weight of each edge; of the one at work, its messages."""
+        return 8 * self.layers + 3 * self.widest(classes)
+
+
+@method("fagcn", title="FAGCN")
+class FAGCN(LayeredNet[FAGCNSettings]):
+    """h_i^(l) = ε h_i^(0) + Σ_j δ(S_ij α_ij) h_j^(l−1), α_ij = tanh(g·h_i + g'·h_j), in each layer with its own g, g'.
+
+    h^(0) = δ(relu(δ(X) W + b)) and Z = h^(L) W' + b'. S = D^-½ A D^-½ has no self loops: ε stands for them. An α
+    above 0 averages neighbours, which is low-pass; one below 0 takes their difference, which is high-pass.
+    """
+
+    self_loops: SelfLoops = "remove"
+
+    def setup(self, s: FAGCNSettings) -> None:
+        self.first = self.opening(s.hidden, drop=s.dropout, bias=True)
+        #: g and g' of each layer.
+        self.gates = empty(s.layers, 2, s.hidden)
+        self.last, self.bias = empty(s.hidden, self.out_channels), empty(self.out_channels)
+
+    def reset_parameters(self, generator: torch.Generator | None = None) -> None:
+        """Normal by Glorot, times √2, g and g' as one vector of twice the width; biases as torch's linear layers."""
+        self.first.reset_parameters(generator)
+        uniform_by_inputs([self.bias], self.last.shape[0], generator)
+        for weight, ends in (
+            (self.first.weights[0], sum(self.first.weights[0].shape)),
+            (self.gates, 2 * self.settings.hidden + 1),
+            (self.last, sum(self.last.shape)),
+        ):
+            nn.init.normal_(weight, std=2 / ends**0.5, generator=generator)
+
+    def layers(self, h: Tensor, operator: Operator) -> Tensor:
+        start = h = self.drop(h.relu())
+        eps, S = self.each("eps"), operator.matrix.values.unsqueeze(-1)
+        for gate in self.gates.unsqueeze(-2).unbind(-4):
+            alpha = pair_scores(operator, h, gate).tanh()
+            h = eps * start + weighted_sums(operator.matrix, self.drop(S * alpha), h)
+        return h @ self.last + over_nodes(self.bias)

@@ -1,0 +1,222 @@
+"""A model and its settings: what every method is, so that one trainer trains them all."""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from types import NoneType
+from typing import Any, ClassVar, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+import torch
+from torch import Tensor, nn
+
+from pcnet._checks import finite_number, positive_number, whole_number
+from pcnet._progress import Progress
+from pcnet.errors import PcnetError, close_match
+from pcnet.graph import CSR, Graph, Operator, cached_operator
+from pcnet.nn._dropout import DeviceDraws, Draws, check_rate
+from pcnet.nn._graph_module import GraphModule
+
+S = TypeVar("S", bound="ModelSettings")
+
+
+class Model(GraphModule, ABC, Generic[S]):
+    """Features and edges in, logits out: (n, classes), or (R, n, classes) for a stack of runs.
+
+    `Model[S]` takes the fields of S as keyword arguments. A subclass makes its parameters in `setup`, gives them values
+    in `reset_parameters` and computes in `forward`.
+
+    Args:
+        in_channels: number of features.
+        hidden: width of the hidden layer.
+        out_channels: number of classes.
+        settings: the other fields of the method's settings, which document them and have their defaults.
+    """
+
+    #: The dataclass S.
+    Settings: ClassVar[type[Any]]
+    #: Beginnings of the names of parameters whose initial values follow from the seed and the widths alone; the
+    #: others follow from the settings alone.
+    seeded: ClassVar[tuple[str, ...]] = ("",)
+    #: Groups that take a learning rate and a decay of their own, by beginnings of the names of their parameters.
+    groups: ClassVar[Mapping[str, tuple[str, ...]]] = {"all": ("",)}
+    per_run: ClassVar[tuple[str, ...]] = ("of_runs",)
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        for base in cls.__dict__.get("__orig_bases__", ()):
+            for settings in get_args(base):
+                if isinstance(settings, type):
+                    cls.Settings = settings
+
+    def __init__(self, in_channels: int, hidden: int | None, out_channels: int, **settings: Any) -> None:
+        super().__init__()
+        self.in_channels, self.out_channels = in_channels, out_channels
+        #: The settings of every run of a stack, which may differ in `varying` ones and rates of dropout.
+        self.of_runs: tuple[S, ...] = (self.Settings(hidden=hidden, **settings),)
+        #: Where dropout takes its bits from; None lets `torch.manual_seed` govern them.
+        self.draws: Draws | DeviceDraws | None = None
+        self.setup(self.settings)
+        self.reset_parameters()
+
+    @property
+    def settings(self) -> S:
+        """The settings that all runs have in common; of varying ones, the first run's."""
+        return self.of_runs[0]
+
+    def rates(self, name: str) -> tuple[float, ...]:
+        """A varying setting of every run."""
+        return tuple(getattr(own, name) for own in self.of_runs)
+
+    def agreement(self) -> Mapping[str, Hashable]:
+        return self.settings.agreement()
+
+    @abstractmethod
+    def setup(self, s: S) -> None:
+        """Make the parameters, without values."""
+
+    @abstractmethod
+    def reset_parameters(self, generator: torch.Generator | None = None) -> None:
+        """Fresh weights; of a single run."""
+
+    @abstractmethod
+    def forward(self, x: Tensor | CSR, edge_index: Tensor | Operator, edge_weight: Tensor | None = None) -> Tensor:
+        """The logits of every node; softmax and loss are the caller's."""
+
+    def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
+        """Parameters by the names under which learning rates and decays are given."""
+        named = list(self.named_parameters())
+        found = {
+            group: [each for name, each in named if name.startswith(starts)] for group, starts in self.groups.items()
+        }
+        return {group: parameters for group, parameters in found.items() if parameters}
+
+    def penalty(self) -> Tensor | None:
+        """What is added to the loss, summed over the runs; None where nothing is."""
+        return None
+
+
+@dataclass(frozen=True)
+class ModelSettings(ABC):
+    """What defines a model apart from its weights. Every field is checked by its type when settings are made.
+
+    Rates of dropout have names that begin with "drop", and lie in [0, 1).
+    """
+
+    #: Set by `method`: the name by which commands and files know it, how it is written, its model, and the class that
+    #: was registered.
+    method: ClassVar[str]
+    title: ClassVar[str]
+    model: ClassVar[type[Model[Any]]]
+    defined_in: ClassVar[str]
+    #: Whether runs side by side give the same bits on the CPU as one by one; where not, they are trained one by one.
+    side_by_side: ClassVar[bool] = True
+    #: Settings, besides rates of dropout, in which runs that are trained side by side may differ.
+    varying: ClassVar[tuple[str, ...]] = ()
+    #: Whole numbers that must be at least this, not 0, and fractional ones that must be above 0.
+    least: ClassVar[Mapping[str, int]] = {"hidden": 1, "layers": 1}
+    positive: ClassVar[tuple[str, ...]] = ()
+
+    def __post_init__(self) -> None:
+        for name, kind, optional in _kinds(type(self)):
+            value = getattr(self, name)
+            if value is None and optional:
+                continue
+            if get_origin(kind) is Literal:
+                if value not in get_args(kind):
+                    known, nearest = " or ".join(get_args(kind)), close_match(str(value), get_args(kind))
+                    raise PcnetError(f"{name} can be {known}, not {value!r}.{nearest}")
+            elif kind is float and name.startswith("drop"):
+                check_rate(name, value)
+            elif kind is int:
+                whole_number(name, value, least=self.least.get(name, 0))
+            elif kind is float:
+                (positive_number if name in self.positive else finite_number)(name, value)
+
+    def __deepcopy__(self: S, memo: Any) -> S:
+        return self
+
+    def agreement(self) -> Mapping[str, Hashable]:
+        """The settings that runs side by side must have in common."""
+        return {k: v for k, v in vars(self).items() if not k.startswith("drop") and k not in self.varying}
+
+    @property
+    def batch_key(self) -> Hashable:
+        """Runs whose keys agree can be trained side by side."""
+        return type(self), *self.agreement().items()
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Parameter groups that take a learning rate and a decay of their own."""
+        return tuple(self.model.groups)
+
+    @abstractmethod
+    def node_floats(self, classes: int) -> int:
+        """Numbers that training a run keeps for each node, from above."""
+
+    def edge_floats(self, classes: int) -> int:
+        """Numbers that training a run keeps for each entry of its operator, from above."""
+        return 0
+
+    @abstractmethod
+    def widest(self, classes: int) -> int:
+        """Columns of the widest block that a run propagates or multiplies."""
+
+    def for_graph(self, graph: Graph, progress: Progress | None = None) -> ModelSettings:
+        """These settings for a graph, where a model's weights depend on more of it than features and classes.
+
+        Where looking at the graph takes long, that is a stage of `progress`.
+        """
+        return self
+
+    def remarks(self) -> list[str]:
+        """What is unusual about these settings, in sentences."""
+        return []
+
+    def build(self, in_channels: int, out_channels: int, seed: int | None = None) -> Model[Any]:
+        """A model with fresh weights, the same ones for the same seed."""
+        model = self.model(in_channels, out_channels=out_channels, **vars(self))
+        if seed is not None:
+            model.reset_parameters(torch.Generator().manual_seed(seed))
+        return model
+
+    def skeleton(self, in_channels: int, out_channels: int) -> Model[Any]:
+        """A model whose parameters that are drawn may have other shapes: they are given later."""
+        return self.build(1, out_channels)
+
+    def operator(self, graph: Graph, *, device: torch.device | str = "cpu") -> Operator:
+        """The operator that this model computes with; built once for a graph, whoever asks.
+
+        With a true `directed` among the settings, edges count in the one direction in which they were listed: a page
+        hears from the pages it links to, and what it links to is its degree.
+        """
+        directed = getattr(self, "directed", False)
+        edge_index, edge_weight = graph.one_way_edges if directed else (graph.edge_index, graph.edge_weight)
+        return cached_operator(
+            edge_index,
+            graph.num_nodes,
+            edge_weight,
+            eta=self.exponent_of_degrees,
+            self_loops=self.model.self_loops,
+            direction="out" if directed else "symmetrise",
+            dtype=torch.float32,
+        ).to(device)
+
+    @property
+    def exponent_of_degrees(self) -> float:
+        """η of the operator."""
+        return self.model.eta
+
+
+@cache
+def _kinds(settings: type[ModelSettings]) -> list[tuple[str, Any, bool]]:
+    """The name and type of every field, and whether it can be None."""
+    hints, found = get_type_hints(settings), []
+    for field in dataclasses.fields(settings):
+        kinds = [each for each in get_args(hints[field.name]) if each is not NoneType]
+        optional = len(kinds) < len(get_args(hints[field.name]))
+        found.append((field.name, kinds[0] if optional else hints[field.name], optional))
+    return found
