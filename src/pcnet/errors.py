@@ -17,6 +17,10 @@ class PcnetError(ValueError):
     """
 
 
+class SettingError(PcnetError):
+    """An assignment that a method cannot take: it has no such setting, or the value is of another kind."""
+
+
 class PcnetWarning(UserWarning):
     """Something legal that probably is not what was meant; Python's filters turn it into an error, or silence it.
 

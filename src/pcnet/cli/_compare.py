@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -28,7 +29,7 @@ from pcnet.cli._options import (
     emit_json,
     metric_words,
 )
-from pcnet.errors import PcnetError
+from pcnet.errors import PcnetError, SettingError
 from pcnet.experiment import (
     DEFAULT_METHOD,
     Compared,
@@ -108,9 +109,8 @@ def compare(
     asked: dict[str, Any] = {"preset": preset, "protocol": protocol, "metric": metric, "runs": runs, "seed": seed}
     # The splits are those of one method whichever are asked for, so that they depend on none that is compared.
     usual = resolve(of, DEFAULT_METHOD, fallback=True, **asked)
-    experiments = {
-        m: replace(_changed(resolve(of, m, fallback=True, **asked), assignments), seeds=usual.seeds) for m in chosen
-    }
+    resolved = {m: replace(resolve(of, m, fallback=True, **asked), seeds=usual.seeds) for m in chosen}
+    experiments, left_out = _changed(resolved, assignments or [])
     splits = splits_of(loaded, next(iter(experiments.values())))
     check_scorable(usual.scored_by, splits)
     folder = CompareFolder.open(out, loaded, splits, experiments, resume)
@@ -119,7 +119,8 @@ def compare(
     words = metric_words(loaded, usual.scored_by, metric)
     rest = f" on {graph_words(loaded)}: {usual.protocol}, {len(splits)} splits, {words}{device_note(device)}"
     console.print(Text.assemble((titles, "bold"), rest), highlight=False)
-    trained, left_out = _train_all(loaded, folder, console, threads, device)
+    trained, failed = _train_all(loaded, folder, console, threads, device)
+    left_out |= failed
     folder.clear()
     if not trained:
         reasons = list(dict.fromkeys(left_out.values()))
@@ -185,12 +186,24 @@ def _methods(names: str) -> list[str]:
     return chosen
 
 
-def _changed(experiment: Experiment, assignments: list[str] | None) -> Experiment:
-    """The experiment with `--set` applied; what a method does not have is refused before any is trained."""
-    try:
-        return experiment.with_overrides(assignments or []).checked()
-    except PcnetError as error:
-        raise PcnetError(f"{experiment.title}: {error}") from None
+def _changed(
+    experiments: Mapping[str, Experiment], assignments: Sequence[str]
+) -> tuple[dict[str, Experiment], dict[str, str]]:
+    """The experiments with `--set` applied, and why some methods cannot be trained with these values.
+
+    A setting that a method does not have is refused before any is trained.
+    """
+    changed, left_out = dict[str, Experiment](), dict[str, str]()
+    for method, experiment in experiments.items():
+        try:
+            changed[method] = experiment.with_overrides(assignments).checked()
+        except SettingError as error:
+            raise PcnetError(f"{experiment.title}: {error}") from None
+        except PcnetError as error:
+            left_out[experiment.title] = str(error)
+    if not changed:
+        raise PcnetError("; ".join(dict.fromkeys(left_out.values())))
+    return changed, left_out
 
 
 def _check_preset(preset: str, graph: str | None, protocol: str | None, defaults: bool) -> None:

@@ -8,7 +8,7 @@ import typing
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pcnet.errors import PcnetError, close_match
+from pcnet.errors import SettingError, close_match
 
 
 def override(settings: Sequence[Any], assignments: Sequence[str]) -> list[Any]:
@@ -23,9 +23,11 @@ def override(settings: Sequence[Any], assignments: Sequence[str]) -> list[Any]:
         name, equals, text = assignment.partition("=")
         field, dot, entry = name.strip().partition(".")
         if not equals:
-            raise PcnetError(f"'{assignment}' is not of the form key=value, as in --set t=0.5.")
+            raise SettingError(f"'{assignment}' is not of the form key=value, as in --set t=0.5.")
         if field not in owners:
-            raise PcnetError(f"There is no setting '{field}'.{close_match(field, owners)} Known: {', '.join(owners)}.")
+            raise SettingError(
+                f"There is no setting '{field}'.{close_match(field, owners)} Known: {', '.join(owners)}."
+            )
         place = owners[field]
         annotation = typing.get_type_hints(type(changed[place]))[field]
         current = getattr(changed[place], field)
@@ -34,7 +36,7 @@ def override(settings: Sequence[Any], assignments: Sequence[str]) -> list[Any]:
             number = _parse(name, text, float)
             value = {**current, entry: number} if dot else {"all": number}
         elif dot:
-            raise PcnetError(f"The setting '{field}' is one value; write {field}={text}.")
+            raise SettingError(f"The setting '{field}' is one value; write {field}={text}.")
         else:
             value = _parse(name, text, annotation)
         changed[place] = dataclasses.replace(changed[place], **{field: value})
@@ -52,17 +54,17 @@ def _parse(name: str, text: str, annotation: Any) -> Any:
     if origin is typing.Literal:
         choices = typing.get_args(annotation)
         if text not in choices:
-            raise PcnetError(
+            raise SettingError(
                 f"{name} cannot be '{text}'; choose from {', '.join(choices)}.{close_match(text, choices)}"
             )
         return text
     if annotation is bool:
         words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
         if text.lower() not in words:
-            raise PcnetError(f"{name} must be true or false, not '{text}'.")
+            raise SettingError(f"{name} must be true or false, not '{text}'.")
         return words[text.lower()]
     kind = "a whole number" if annotation is int else "a number"
     try:
         return annotation(text)
     except ValueError:
-        raise PcnetError(f"{name} must be {kind}, not '{text}'.") from None
+        raise SettingError(f"{name} must be {kind}, not '{text}'.") from None

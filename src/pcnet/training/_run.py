@@ -14,7 +14,7 @@ from torch import Tensor
 
 from pcnet.compare import METRICS, Metric
 from pcnet.data import Split
-from pcnet.errors import PcnetError, close_match
+from pcnet.errors import PcnetError, SettingError, close_match
 from pcnet.nn import Model, ModelSettings
 from pcnet.training._losses import Loss, make_loss
 
@@ -107,7 +107,7 @@ class TrainingSettings:
             for group in rates:
                 if group not in (*groups, ALL):
                     known = ", ".join(groups)
-                    raise PcnetError(f"There is no parameter group '{group}' for {name}; this model has {known}.")
+                    raise SettingError(f"There is no parameter group '{group}' for {name}; this model has {known}.")
             for group in groups:
                 rate_of(rates, group)
 
