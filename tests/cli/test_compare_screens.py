@@ -74,7 +74,7 @@ def test_in_a_pipe_and_80_columns(place, pets, process, monkeypatch):
     done = [line for line in answer.out.splitlines() if " of 3 done: " in line]
     assert [line.split()[4] for line in done] == ["MLP", "GCN", "PCNet"]
     assert all(" s; about " in line for line in done[:2])
-    assert "MixHop is left out: MixHop: 3 powers cannot share 2 hidden channels" in " ".join(answer.out.split())
+    assert "MixHop is left out: 3 powers cannot share 2 hidden channels" in " ".join(answer.out.split())
     assert "Everything is in runs/compare-pets-stratified-60-20-20;" in answer.out
 
 
