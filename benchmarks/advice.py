@@ -53,7 +53,7 @@ def advised(graph: Graph, name: str, options: argparse.Namespace) -> dict[str, A
     path = options.store / f"{name}-inspect.json"
     if not path.exists():
         start, computing = time.perf_counter(), time.process_time()
-        found = inspect_graph(graph)
+        found = inspect_graph(graph, device=options.device)
         taken = {"seconds": time.perf_counter() - start, "computing_s": time.process_time() - computing}
         write_json(path, {**taken, "probe": found.as_dict()["probe"], **found.advice.as_dict()})
     return dict(read_json(path))
@@ -68,7 +68,7 @@ def compared(graph: Graph, name: str, method: str, options: argparse.Namespace) 
     for place in range(0, 0 if options.only_stored else len(wanted), options.together):
         seeds = tuple(wanted[place : place + options.together])
         start = time.perf_counter()
-        result = run_experiment(graph, replace(experiment, seeds=seeds))
+        result = run_experiment(graph, replace(experiment, seeds=seeds), device=options.device)
         cell["scores"] |= dict(zip(map(str, seeds), result.test[experiment.metric].per_run, strict=True))
         cell |= {"metric": experiment.metric, "seconds": cell["seconds"] + time.perf_counter() - start}
         write_json(path, cell)
@@ -150,7 +150,7 @@ def tables(report: Mapping[str, Any]) -> tuple[Table, Table]:
             "Within: the mean of the method named first is in the 95 % bootstrap interval of the best one's mean. Tied "
             f"({tied} of {len(rows)}), which is harder: the interval of their differences, split by split, reaches 0. "
             "The best is picked by these same runs, which favours it.",
-            "inspect, s: seconds of computing, on one core; the clock of a free machine with two shows about half.",
+            "inspect, s: seconds of computing on the CPU, of all its cores together.",
         ),
     )
     means = Table(
@@ -181,6 +181,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--methods", nargs="+", metavar="NAME", default=METHODS)
     parser.add_argument("--splits", type=int, default=10, metavar="N", help="splits of the comparison")
     parser.add_argument("--together", type=int, default=5, metavar="N", help="runs trained side by side, then kept")
+    parser.add_argument("--device", default="cpu", help="cpu or cuda; default: cpu")
     parser.add_argument("--only-compare", action="store_true", help="inspect nothing")
     parser.add_argument("--only-stored", action="store_true", help="compare no more than what is kept")
     parser.add_argument("--store", type=Path, default=Path("runs/advice"), metavar="DIR", help="keeps what is trained")
