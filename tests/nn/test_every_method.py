@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import inspect
-import re
 from dataclasses import fields, replace
-from pathlib import Path
 
 import pytest
 import torch
@@ -17,12 +15,6 @@ from pcnet.experiment import method_file, method_name
 from pcnet.graph import Graph
 from pcnet.nn import METHODS, ModelSettings, load_model, save_model
 from pcnet.training import Run, Targets, train
-
-ROOT = Path(__file__).parents[2]
-WORDS = {20: "Twenty", 30: "Thirty"} | {
-    20 + n: f"Twenty-{word}"
-    for n, word in enumerate(("one", "two", "three", "four", "five", "six", "seven", "eight", "nine"), start=1)
-}
 
 
 def small(method: str) -> ModelSettings:
@@ -80,16 +72,6 @@ def test_it_can_be_imported_and_has_a_name_and_settings(method):
     assert method_name(method) == kind.title
     assert method_file(method).kind is kind
     assert kind.model.__doc__
-
-
-def test_the_pages_count_them():
-    number, word = len(METHODS), WORDS[len(METHODS)]
-    readme, page = (" ".join((ROOT / name).read_text("utf-8").split()) for name in ("README.md", "docs/methods.md"))
-    assert f"any of the {number} methods" in readme
-    assert f"[{word} methods](docs/methods.md)" in readme
-    assert page.startswith(f"# The methods {word} methods share one trainer")
-    sections = re.findall(r"^## (.+)$", (ROOT / "docs/methods.md").read_text("utf-8"), flags=re.MULTILINE)
-    assert {kind.title.replace("₂", "2") for kind in METHODS.values()} <= {*sections}
 
 
 def test_what_is_not_there():
