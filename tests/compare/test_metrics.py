@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from pcnet import PcnetError
 from pcnet.compare import METRICS, default_metric, metric_named, scores
+from recorded import NOT_RECORDABLE, operations
 
 SEEDS = st.integers(0, 10_000)
 
@@ -118,3 +119,12 @@ def test_extreme_logits_have_an_area():
 def test_no_nodes():
     with pytest.raises(PcnetError, match="no nodes to score"):
         scores(torch.zeros(3, 2), torch.zeros(3, dtype=torch.int64), torch.tensor([], dtype=torch.int64))
+
+
+@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.parametrize("classes", [2, 4])
+def test_nothing_waits_for_the_device(name, classes):
+    """An epoch on a GPU is recorded once, metrics included."""
+    logits = torch.empty(3, 20, classes, device="meta")
+    labels = torch.empty(3, 20, dtype=torch.long, device="meta")
+    assert operations(lambda: METRICS[name].of(logits, labels, labels >= 0)).isdisjoint(NOT_RECORDABLE)

@@ -14,6 +14,7 @@ from pcnet import Graph, Targets, TrainingSettings, make_split, train
 from pcnet.training import LOSSES, Loss
 from pcnet.training._labels import TrainingLoss, training_nodes
 from pcnet.training._losses import ClassBalanced, CrossEntropy, Focal, LabelSmoothed, make_loss
+from recorded import NOT_RECORDABLE, operations
 
 pytestmark = pytest.mark.filterwarnings("ignore::pcnet.PcnetWarning")
 
@@ -161,3 +162,12 @@ def test_a_loss_from_outside_trains(dense: Graph, varied, monkeypatch):
     right = outcome.logits.argmax(1)[split.test] == split.labels[split.test]
     assert right.float().mean() > 0.6
     assert float(outcome.val_loss[outcome.best_epoch]) < float(outcome.val_loss[0])
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_nothing_waits_for_the_device(name):
+    """An epoch on a GPU is recorded once, the loss and its gradient included."""
+    logits = torch.empty(4, 20, device="meta", requires_grad=True)
+    labels = torch.empty(20, dtype=torch.long, device="meta")
+    loss = make_loss(name)
+    assert operations(lambda: loss.of(logits, labels).sum().backward()).isdisjoint(NOT_RECORDABLE)

@@ -87,7 +87,7 @@ def _macro_f1(logits: Tensor, labels: Tensor, counted: Tensor) -> Tensor:
 def _log_loss(logits: Tensor, labels: Tensor, counted: Tensor) -> Tensor:
     """Mean of −log softmax at the label."""
     losses = -torch.log_softmax(logits.double(), -1).gather(-1, labels.unsqueeze(-1)).squeeze(-1)
-    return torch.where(counted, losses, 0.0).sum(-1) / counted.sum(-1)
+    return losses.masked_fill(~counted, 0.0).sum(-1) / counted.sum(-1)
 
 
 class _Ranking(NamedTuple):
@@ -111,14 +111,14 @@ class _Ranking(NamedTuple):
         else:
             scores = torch.log_softmax(logits.double(), -1).transpose(-1, -2)
         here = counted.unsqueeze(-2)
-        ascending, order = torch.where(here, scores, -torch.inf).sort(-1)
+        ascending, order = scores.masked_fill(~here, -torch.inf).sort(-1)
         positive = ((labels.unsqueeze(-2) == classes.unsqueeze(-1)) & here).gather(-1, order)
         n = order.shape[-1]
         place = torch.arange(n, device=logits.device)
         steps = ascending.diff() > 0
         # Equal scores are one step of a stair: it begins after the last rise, and ends before the next.
-        lower = torch.where(pad(steps, (1, 0), value=True), place, 0).cummax(-1).values
-        ends = torch.where(pad(steps, (0, 1), value=True), place + 1, n)
+        lower = (place * pad(steps, (1, 0), value=True)).cummax(-1).values
+        ends = (place + 1).masked_fill(~pad(steps, (0, 1), value=True), n)
         upto = ends.flip(-1).cummin(-1).values.flip(-1)
         return _Ranking(positive, lower, upto, (~here).sum(-1, keepdim=True))
 
@@ -129,7 +129,7 @@ def _roc_auc(logits: Tensor, labels: Tensor, counted: Tensor) -> Tensor:
     positives = ranking.positive.sum(-1).double()
     negatives = counted.sum(-1, keepdim=True) - positives
     ranks = (ranking.lower + ranking.lower_or_equal + 1).double() / 2 - ranking.left_out
-    wins = torch.where(ranking.positive, ranks, 0.0).sum(-1) - positives * (positives + 1) / 2
+    wins = ranks.masked_fill(~ranking.positive, 0.0).sum(-1) - positives * (positives + 1) / 2
     return _mean_where(wins / (positives * negatives), (positives > 0) & (negatives > 0))
 
 
@@ -141,13 +141,13 @@ def _average_precision(logits: Tensor, labels: Tensor, counted: Tensor) -> Tenso
     among = pad(ranking.positive.cumsum(-1), (1, 0))
     precision = (positives - among.gather(-1, ranking.lower)).double() / (ranking.lower.shape[-1] - ranking.lower)
     positives = positives.squeeze(-1)
-    mean = torch.where(ranking.positive, precision, 0.0).sum(-1) / positives
+    mean = precision.masked_fill(~ranking.positive, 0.0).sum(-1) / positives
     return _mean_where(mean, (positives > 0) & (positives < counted.sum(-1, keepdim=True)))
 
 
 def _mean_where(values: Tensor, defined: Tensor) -> Tensor:
     """Mean over the last dimension of what is defined; NaN where nothing is."""
-    return torch.where(defined, values, 0.0).sum(-1) / defined.sum(-1)
+    return values.masked_fill(~defined, 0.0).sum(-1) / defined.sum(-1)
 
 
 METRICS: Registry[Metric] = Registry("metric")
