@@ -276,7 +276,7 @@ FOLDERS: dict[str, tuple[dict[str, object], str]] = {
     ),
     "features objects": (
         {"edges.csv": EDGES, "features.json": {"0": {"a": 1}}},
-        "features.json, key '0': \"[('a', 1)]\" is no list",
+        "features.json, key '0': \"(('a', 1),)\" is no list",
     ),
     "features true": ({"edges.csv": EDGES, "features.json": {"0": [True]}}, "key '0': 'True' is no feature"),
     "features deep": (

@@ -14,13 +14,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pcnet.data.own._build import assemble, check_structural, unlabelled
-from pcnet.data.own._ends import Ends
+from pcnet.data.own._cells import LARGEST, Cells, Coded, Table, listed, word_of
 from pcnet.data.own._features import join
 from pcnet.data.own._labels import Classes, read_ids, read_labels
 from pcnet.data.own._options import ReadOptions
 from pcnet.data.own._readers import reader
-from pcnet.data.own._table import LARGEST, Table, listed
-from pcnet.data.own._words import Coded, word_of
 from pcnet.errors import PcnetError
 from pcnet.graph import CSR, Column, Graph, Schema, check_edges
 
@@ -109,9 +107,9 @@ def graph_of_arrays(name: str, arrays: Arrays, options: ReadOptions) -> Graph:
     notes: list[str] = []
     y, classes = _labels(named, nodes, options, notes)
     x, schema = _features(named.get("x"), nodes, options.schema)
-    ids = None if named.get("ids") is None else read_ids(_column(named["ids"], "ids", nodes), "ids")[0]
+    ids = None if named.get("ids") is None else read_ids(_cells(named["ids"], "ids", nodes))[0]
     more = {"name": name, "ids": ids, "classes": classes, "fixed_splits": _splits(named, nodes)}
-    return assemble(Ends(index[0], index[1], weight), x, schema, y, options, notes, **more)
+    return assemble(index, weight, x, schema, y, options, notes, **more)
 
 
 def _features(x: Any, nodes: int, schema: Schema | None) -> tuple[Tensor | CSR | None, Schema]:
@@ -155,17 +153,17 @@ def _labels(
         y, known = places[y], known or tuple(places[:-1].tolist())
     elif y.dtype.kind in "if":
         y = np.where((y == -1) | np.isnan(y), "", y.astype(str))
-    return read_labels(_column(y, "y", nodes), "y", known, notes)
+    return read_labels(_cells(y, "y", nodes), known, notes)
 
 
-def _column(values: Any, name: str, nodes: int) -> Table:
+def _cells(values: Any, name: str, nodes: int) -> Cells:
     values = np.asarray(values)
     if values.dtype == object:
         values = np.array([word_of(value) for value in values.ravel()]).reshape(values.shape)
     if values.shape != (nodes,) or values.dtype.kind not in "iufbU":
         raise PcnetError(f"{name} is {values.dtype} of shape {values.shape}; give one word or number for each node.")
     coded = Coded.of(values.astype(str).tolist(), text=values.dtype.kind == "U" and name == "ids")
-    return Table("the graph", {name: coded}, nodes, lambda row: f"node {row}")
+    return Table.of_words("the graph", {name: coded}, nodes, "node {}".format).columns[name]
 
 
 def _numbers(values: Any, what: str) -> NDArray[np.float64]:

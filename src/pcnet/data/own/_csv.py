@@ -16,9 +16,8 @@ import numpy as np
 
 from pcnet._progress import Progress
 from pcnet.data._reading import ADVICE, reading
-from pcnet.data.own._readers import reader
-from pcnet.data.own._table import Source, Table
-from pcnet.data.own._words import Coded, Codes
+from pcnet.data.own._cells import Coded, Codes, Table
+from pcnet.data.own._readers import Source, reader
 from pcnet.errors import PcnetError
 
 _LONGEST_CELL = 2**31 - 1
@@ -35,7 +34,6 @@ class CsvFile(Source):
     delimiter: str
 
     def read(self, names: Sequence[str], progress: Progress) -> Table:
-        """The named columns."""
         places = [self.names.index(name) for name in names]
         seen = [Codes() for _ in names]
         codes = [array("i") for _ in names]
@@ -53,11 +51,9 @@ class CsvFile(Source):
                 if stream.tell() // _MEBIBYTE > done:
                     progress.advance(stream.tell() // _MEBIBYTE - done)
                     done = stream.tell() // _MEBIBYTE
-        coded = [
-            Coded(words.words, np.frombuffer(numbers, dtype=np.int32) if rows else np.empty(0, np.int32))
-            for words, numbers in zip(seen, codes, strict=True)
-        ]
-        return Table(self.title, dict(zip(names, coded, strict=True)), rows, lambda row: f"line {self.line(row)}")
+        coded = (Coded(words.words, np.array(numbers, np.int32)) for words, numbers in zip(seen, codes, strict=True))
+        columns = dict(zip(names, coded, strict=True))
+        return Table.of_words(self.title, columns, rows, lambda row: f"line {self.line(row)}")
 
     def line(self, row: int) -> int:
         """The line on which a row ends; the file is read again, which only a complaint needs."""

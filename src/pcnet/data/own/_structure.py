@@ -10,10 +10,6 @@ from torch import Tensor
 from pcnet.graph import Column, Operator, Schema
 
 DIMENSIONS = 8
-NOTE = (
-    "There are no features: log degrees and a spectral embedding of the edges take their place. "
-    "They mean nothing on another graph."
-)
 #: Up to this many nodes all eigenvectors are computed.
 _SMALL = 1_000
 #: Vectors of the subspace iteration on larger graphs, its rounds, and the products in each.

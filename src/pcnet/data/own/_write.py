@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pcnet._files import write_atomically
-from pcnet.data.own._frames import arrow
+from pcnet.data.own._arrow import arrow
 from pcnet.errors import PcnetError
 from pcnet.graph import CSR, Graph
 

@@ -1,4 +1,4 @@
-"""Typed columns: data frames of pandas, polars, pyarrow and whatever else hands out its columns through Arrow.
+"""Typed columns: Parquet files, and data frames of pandas, polars, pyarrow and whatever else speaks Arrow.
 
 Arrow is an extra, imported where a table needs it.
 """
@@ -11,7 +11,8 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -20,8 +21,9 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from pcnet._progress import Progress
-from pcnet.data.own._table import LARGEST, Source, Table, kind_of_words
-from pcnet.data.own._words import Coded
+from pcnet.data._reading import ADVICE, reading
+from pcnet.data.own._cells import LARGEST, Cells, Coded, Table, kind_of_words, spread_rows
+from pcnet.data.own._readers import Source, reader
 from pcnet.errors import PcnetError
 from pcnet.graph import Kind
 
@@ -41,69 +43,64 @@ def arrow() -> ModuleType:
     return pyarrow
 
 
-class ArrowTable(Table):
-    """A table of typed columns; what Arrow cannot do with one is said by `door`."""
+class ArrowCells(Cells):
+    """A typed column; what Arrow cannot do with it is said by `door`."""
 
-    def __init__(self, title: str, table: Any, door: Door, locate: Callable[[int], str]) -> None:
-        super().__init__(title, {}, table.num_rows, locate)
-        self.names, self._door = tuple(table.column_names), door
-        self._arrow = dict(zip(self.names, table.columns, strict=True))
-        self._coded: dict[str, Coded] = {}
+    def __init__(self, title: str, name: str, where: Callable[[int], str], arrays: Any, door: Door) -> None:
+        super().__init__(title, name, where)
+        self._arrays, self._type, self._door = arrays, arrays.type, door
 
-    def coded(self, column: str) -> Coded:
+    @cached_property
+    def coded(self) -> Coded:
         """Numbers as one writes them, lists as JSON."""
-        if column not in self._coded:
-            with self._door():
-                self._coded[column] = _coded(self._arrow[column])
-        return self._coded[column]
-
-    def kind(self, column: str) -> Kind | None:
-        """What the type says, and for text what its words look like."""
-        types, kind = arrow().types, self._arrow[column].type
-        if types.is_boolean(kind):
-            return "boolean"
-        if _is_number(kind):
-            return "number"
-        if _is_list(kind):
-            return "vector" if _is_number(kind.value_type) else "bag" if _is_text(kind.value_type) else None
-        if types.is_dictionary(kind) or _is_text(kind):
-            return kind_of_words(self.coded(column))
-        return None
-
-    def numbers(self, column: str) -> NDArray[np.float64]:
-        cells = self._arrow[column]
-        if not _is_number(cells.type):
-            return super().numbers(column)
         with self._door():
-            values = cells.cast("float64", safe=False).to_numpy().astype(np.float64)
-            empty = cells.is_null().to_numpy()
-        self._check_cells(column, values, np.arange(self.rows), ~empty)
+            return _coded(self._arrays)
+
+    @cached_property
+    def kind(self) -> Kind | None:
+        """What the type says, and for text what its words look like."""
+        types = arrow().types
+        if types.is_boolean(self._type):
+            return "boolean"
+        if _is_number(self._type):
+            return "number"
+        if _is_list(self._type):
+            items = self._type.value_type
+            return "vector" if _is_number(items) else "bag" if _is_text(items) else None
+        return kind_of_words(self.coded) if types.is_dictionary(self._type) or _is_text(self._type) else None
+
+    def numbers(self) -> NDArray[np.float64]:
+        if not _is_number(self._type):
+            return super().numbers()
+        with self._door():
+            values = self._arrays.cast("float64", safe=False).to_numpy().astype(np.float64)
+            rows = np.flatnonzero(self._arrays.is_valid().to_numpy())
+        self._check_finite(values[rows], rows)
         return values
 
-    def _read_lists(self, column: str) -> scipy.sparse.csr_matrix:
-        pa, cells = arrow(), self._arrow[column]
-        if not (_is_list(cells.type) and _is_number(cells.type.value_type)):
-            return super()._read_lists(column)
+    @cached_property
+    def lists(self) -> scipy.sparse.csr_matrix:
+        if not (_is_list(self._type) and _is_number(self._type.value_type)):
+            return super().lists
+        compute = arrow().compute
         with self._door():
-            lengths = pa.compute.list_value_length(cells).fill_null(-1).to_numpy()
-            values = pa.compute.list_flatten(cells).cast("float64", safe=False).to_numpy()
+            lengths = compute.list_value_length(self._arrays).fill_null(-1).to_numpy()
+            values = compute.list_flatten(self._arrays).cast("float64", safe=False).to_numpy()
         rows = np.flatnonzero(lengths >= 0)
         width = int(lengths[rows[0]]) if len(rows) else 0
         wrong = rows[lengths[rows] != width]
         if len(wrong):
-            self.refuse(int(wrong[0]), column, f"there are {lengths[wrong[0]]} numbers instead of {width}")
-        self._check_cells(column, values, np.repeat(rows, width), np.ones(len(values), dtype=bool))
-        filled = scipy.sparse.csr_matrix(values.astype(np.float32).reshape(len(rows), width))
-        start = np.zeros(self.rows + 1, dtype=np.int64)
-        start[rows + 1] = np.diff(filled.indptr)
-        parts = (filled.data, filled.indices, np.cumsum(start))
-        return scipy.sparse.csr_matrix(parts, shape=(self.rows, width))
+            self.refuse(int(wrong[0]), f"there are {lengths[wrong[0]]} numbers instead of {width}")
+        self._check_finite(values, np.repeat(rows, width))
+        codes = np.full(len(lengths), -1)
+        codes[rows] = np.arange(len(rows))
+        return spread_rows(codes, scipy.sparse.csr_matrix(values.astype(np.float32).reshape(len(rows), width)))
 
-    def _check_cells(self, column: str, values: NDArray, rows: NDArray, there: NDArray[np.bool_]) -> None:
-        bad = np.flatnonzero(there & ~(np.abs(values) <= LARGEST))
+    def _check_finite(self, values: NDArray, rows: NDArray) -> None:
+        bad = np.flatnonzero(~(np.abs(values) <= LARGEST))
         if len(bad):
             complaint = f"{values[bad[0]]:g} is not a finite number; correct it or leave the column out (drop)"
-            self.refuse(int(rows[bad[0]]), column, complaint)
+            self.refuse(int(rows[bad[0]]), complaint)
 
 
 def _coded(cells: Any) -> Coded:
@@ -142,6 +139,40 @@ def _is_list(kind: Any) -> bool:
     return types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
 
 
+def _table(title: str, table: Any, names: Sequence[str], door: Door, locate: Callable[[int], str]) -> Table:
+    def cells(name: str) -> Cells:
+        return ArrowCells(title, name, lambda row: f"{title}, {locate(row)}, column '{name}'", table[name], door)
+
+    return Table(title, {name: cells(name) for name in names}, table.num_rows)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParquetFile(Source):
+    """A Parquet file, read row group by row group."""
+
+    path: Path
+
+    def read(self, names: Sequence[str], progress: Progress) -> Table:
+        pa = arrow()
+        door = partial(reading, self.path, ADVICE)
+        with door(), pa.parquet.ParquetFile(self.path) as file:
+            progress.stage(f"reading {self.title}", file.num_row_groups)
+            parts = []
+            for group in range(file.num_row_groups):
+                parts.append(file.read_row_group(group, columns=list(names)))
+                progress.advance()
+            table = pa.concat_tables(parts) if parts else file.read(columns=list(names))
+            table.validate(full=True)
+            return _table(self.title, table, names, door, lambda row: f"row {row + 1}")
+
+
+@reader(".parquet", table=True)
+def open_parquet(path: Path) -> ParquetFile:
+    """Read what the file says about itself."""
+    with arrow().parquet.ParquetFile(path) as file:
+        return ParquetFile(path.name, tuple(map(str, file.schema_arrow.names)), path.stat().st_size, path=path)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Frame(Source):
     """A table in memory; rows are counted from 0, as they are there."""
@@ -166,8 +197,7 @@ class Frame(Source):
         return Frame(title, tuple(table.column_names), table=table)
 
     def read(self, names: Sequence[str], progress: Progress) -> Table:
-        """The named columns."""
-        return ArrowTable(self.title, self.table.select(list(names)), partial(_converting, self.title), "row {}".format)
+        return _table(self.title, self.table, names, partial(_converting, self.title), "row {}".format)
 
 
 def is_frame(value: Any) -> bool:
