@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pcnet.data.own._edges import merge_edges, read_weight
+from pcnet.data._canonical import undirected
+from pcnet.data.own._cells import Cells
 from pcnet.data.own._features import describe, encode
 from pcnet.data.own._folder import Tables
 from pcnet.data.own._labels import Classes, label_candidates, read_labels
@@ -87,15 +89,53 @@ def assemble(
     **more: Any,
 ) -> Graph:
     """The graph with `more` of its fields; nodes without features get structural ones."""
-    edges = merge_edges(ends, weight, len(y), options.directed, notes)
+    edges = _merge_edges(ends, weight, len(y), options.directed, notes)
     if x is None:
-        both = merge_edges(ends, weight, len(y), False, []) if options.directed else edges
+        both = _merge_edges(ends, weight, len(y), False, []) if options.directed else edges
         x, schema = structural_features(both[0], len(y), both[1])
         notes.append(
             "There are no features: log degrees and a spectral embedding of the edges take their place. "
             "They mean nothing on another graph."
         )
     return Graph(edges[0], x, y, edge_weight=edges[1], schema=schema, notes=tuple(notes), **more)
+
+
+def read_weight(cells: Cells) -> NDArray[np.float64]:
+    """Weights of edges, each a number that is not negative."""
+    weight = cells.numbers()
+    bad = np.flatnonzero(~(weight >= 0))
+    if len(bad):
+        missing = np.isnan(weight[bad[0]])
+        complaint = "the weight is missing" if missing else f"the weight {weight[bad[0]]:g} is negative"
+        cells.refuse(int(bad[0]), f"{complaint}; correct it or leave the column out (drop)")
+    return weight
+
+
+def _merge_edges(
+    ends: NDArray[np.int64], weight: NDArray[np.float64] | None, num_nodes: int, directed: bool, notes: list[str]
+) -> tuple[Tensor, Tensor | None]:
+    """`edge_index` and `edge_weight`: the list as it is, or both directions of every edge, merged and sorted.
+
+    Merged as `Operator` merges: unweighted duplicates count once; weighted ones add up, and both directions carry the
+    larger of the two sums. So an operator does not depend on `directed`, unless it keeps the direction.
+    """
+    source, target = ends
+    keys = np.sort(source * num_nodes + target)
+    listed, twice, loops = len(keys), int((np.diff(keys) == 0).sum()), int((source == target).sum())
+    if twice:
+        fate = "are kept" if directed else "count once" if weight is None else "add up"
+        notes.append(f"{twice:,} of {listed:,} edges are listed before and {fate}.")
+    if loops:
+        notes.append(f"{loops:,} of {listed:,} edges are loops and kept.")
+    if directed:
+        return torch.from_numpy(ends), None if weight is None else torch.from_numpy(weight.astype(np.float32))
+    if weight is None:
+        return undirected(source, target, num_nodes, keep_loops=True), None
+    adjacency = scipy.sparse.csr_matrix((weight, (source, target)), shape=(num_nodes, num_nodes))
+    adjacency.sum_duplicates()
+    merged = adjacency.maximum(adjacency.T).tocsr().sorted_indices().tocoo()
+    both = np.stack([merged.row, merged.col]).astype(np.int64)
+    return torch.from_numpy(both), torch.from_numpy(merged.data.astype(np.float32))
 
 
 def unlabelled(num_nodes: int, options: ReadOptions) -> tuple[Tensor, Classes | None]:

@@ -8,9 +8,8 @@ from xml.parsers import expat
 
 import numpy as np
 
-from pcnet.data.own._build import graph_of_nodes
+from pcnet.data.own._build import graph_of_nodes, read_weight
 from pcnet.data.own._cells import Coded, Table, shortened, word_of
-from pcnet.data.own._edges import read_weight
 from pcnet.data.own._labels import read_ids
 from pcnet.data.own._nodes import Nodes
 from pcnet.data.own._options import ReadOptions

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pcnet.data.own._cells import Cells, Coded, Table, TakenCells, shortened
-from pcnet.data.own._edges import ends_among
 from pcnet.data.own._folder import Tables
 from pcnet.data.own._labels import read_ids
 from pcnet.data.own._listed_features import FEATURES, ID, read_listed_features
@@ -110,7 +110,22 @@ def _identified(source: Source, tables: Tables, ends: Sequence[Cells], options: 
 def _look_up(table: Table, column: str, ends: Sequence[Cells]) -> Nodes:
     """The nodes as a column names them; what is missing or there twice is refused."""
     ids, places = read_ids(table.columns[column])
-    return Nodes(table, ids, places, ends_among(ends, places, table.title))
+    return Nodes(table, ids, places, _ends_among(ends, places, table.title))
+
+
+def _ends_among(ends: Sequence[Cells], nodes: Mapping[str, int], title: str) -> NDArray[np.int64]:
+    """Both ends of every edge as nodes of the table `title`, which has a number for each name; others are refused."""
+    index = []
+    for cells in ends:
+        words, codes = cells.coded.words, cells.coded.codes
+        if cells.coded.empty:
+            cells.refuse_word(-1, "the id is missing; an edge has two ends")
+        found = np.fromiter(map(nodes.get, words, repeat(-1)), dtype=np.int64, count=len(words))
+        if (found < 0).any():
+            code = int(np.argmax(found < 0))
+            cells.refuse_word(code, f"there is no node {shortened(words[code])} in {title}")
+        index.append(found[codes])
+    return np.stack(index)
 
 
 def _fitting(table: Table, ends: Sequence[Cells], options: ReadOptions) -> list[str]:
