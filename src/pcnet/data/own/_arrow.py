@@ -10,7 +10,6 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from types import ModuleType
@@ -22,7 +21,7 @@ from numpy.typing import NDArray
 
 from pcnet._progress import Progress
 from pcnet.data._reading import ADVICE, reading
-from pcnet.data.own._cells import LARGEST, Cells, Coded, Table, kind_of_words, spread_rows
+from pcnet.data.own._cells import LARGEST, Cells, Coded, Table, spread_rows
 from pcnet.data.own._readers import Source, reader
 from pcnet.errors import PcnetError
 from pcnet.graph import Kind
@@ -47,14 +46,8 @@ class ArrowCells(Cells):
     """A typed column; what Arrow cannot do with it is said by `door`."""
 
     def __init__(self, title: str, name: str, where: Callable[[int], str], arrays: Any, door: Door) -> None:
-        super().__init__(title, name, where)
+        super().__init__(title, name, where, lambda: _coded(arrays, door))
         self._arrays, self._type, self._door = arrays, arrays.type, door
-
-    @cached_property
-    def coded(self) -> Coded:
-        """Numbers as one writes them, lists as JSON."""
-        with self._door():
-            return _coded(self._arrays)
 
     @cached_property
     def kind(self) -> Kind | None:
@@ -67,7 +60,7 @@ class ArrowCells(Cells):
         if _is_list(self._type):
             items = self._type.value_type
             return "vector" if _is_number(items) else "bag" if _is_text(items) else None
-        return kind_of_words(self.coded) if types.is_dictionary(self._type) or _is_text(self._type) else None
+        return super().kind if types.is_dictionary(self._type) or _is_text(self._type) else None
 
     def numbers(self) -> NDArray[np.float64]:
         if not _is_number(self._type):
@@ -103,25 +96,27 @@ class ArrowCells(Cells):
             self.refuse(int(rows[bad[0]]), complaint)
 
 
-def _coded(cells: Any) -> Coded:
+def _coded(cells: Any, door: Door) -> Coded:
+    """Numbers as one writes them, lists as JSON."""
     pa, kind = arrow(), cells.type
-    if _is_list(kind):
-        return Coded.of("" if items is None else json.dumps(items) for items in cells.to_pylist())
-    if pa.types.is_dictionary(kind):
-        # Polars' text is of a type that Arrow takes out of no dictionary yet.
-        kind = pa.large_string() if _is_text(kind.value_type) else kind.value_type
-        chunks = ((chunk.indices, chunk.dictionary.cast(kind)) for chunk in cells.chunks)
-        cells = pa.chunked_array([pa.DictionaryArray.from_arrays(*chunk).cast(kind) for chunk in chunks])
-    encoded = cells.dictionary_encode().combine_chunks()
-    words = ["" if word is None else word for word in encoded.dictionary.cast("string").to_pylist()]
-    if pa.types.is_boolean(kind):
-        # As Python and pandas write them into a CSV file.
-        words = [word.capitalize() for word in words]
-    codes = encoded.indices.fill_null(-1).to_numpy()
-    if "" in words:
-        nothing = words.index("")
-        del words[nothing]
-        codes = np.where(codes == nothing, -1, codes - (codes > nothing))
+    with door():
+        if _is_list(kind):
+            return Coded.of("" if items is None else json.dumps(items) for items in cells.to_pylist())
+        if pa.types.is_dictionary(kind):
+            # Polars' text is of a type that Arrow takes out of no dictionary yet.
+            kind = pa.large_string() if _is_text(kind.value_type) else kind.value_type
+            chunks = ((chunk.indices, chunk.dictionary.cast(kind)) for chunk in cells.chunks)
+            cells = pa.chunked_array([pa.DictionaryArray.from_arrays(*chunk).cast(kind) for chunk in chunks])
+        encoded = cells.dictionary_encode().combine_chunks()
+        words = ["" if word is None else word for word in encoded.dictionary.cast("string").to_pylist()]
+        if pa.types.is_boolean(kind):
+            # As Python and pandas write them into a CSV file.
+            words = [word.capitalize() for word in words]
+        codes = encoded.indices.fill_null(-1).to_numpy()
+        if "" in words:
+            nothing = words.index("")
+            del words[nothing]
+            codes = np.where(codes == nothing, -1, codes - (codes > nothing))
     return Coded(words, codes.astype(np.int32, copy=False), text=_is_text(kind))
 
 
@@ -146,58 +141,44 @@ def _table(title: str, table: Any, names: Sequence[str], door: Door, locate: Cal
     return Table(title, {name: cells(name) for name in names}, table.num_rows)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ParquetFile(Source):
-    """A Parquet file, read row group by row group."""
+@reader(".parquet", table=True)
+def open_parquet(path: Path) -> Source:
+    """Read what the file says about itself; later its row groups, one by one."""
+    pa, door = arrow(), partial(reading, path, ADVICE)
+    with pa.parquet.ParquetFile(path) as file:
+        names = tuple(map(str, file.schema_arrow.names))
 
-    path: Path
-
-    def read(self, names: Sequence[str], progress: Progress) -> Table:
-        pa = arrow()
-        door = partial(reading, self.path, ADVICE)
-        with door(), pa.parquet.ParquetFile(self.path) as file:
-            progress.stage(f"reading {self.title}", file.num_row_groups)
+    def read(names: Sequence[str], progress: Progress) -> Table:
+        with door(), pa.parquet.ParquetFile(path) as file:
+            progress.stage(f"reading {path.name}", file.num_row_groups)
             parts = []
             for group in range(file.num_row_groups):
                 parts.append(file.read_row_group(group, columns=list(names)))
                 progress.advance()
             table = pa.concat_tables(parts) if parts else file.read(columns=list(names))
             table.validate(full=True)
-            return _table(self.title, table, names, door, lambda row: f"row {row + 1}")
+            return _table(path.name, table, names, door, lambda row: f"row {row + 1}")
+
+    return Source(path.name, names, read, path.stat().st_size)
 
 
-@reader(".parquet", table=True)
-def open_parquet(path: Path) -> ParquetFile:
-    """Read what the file says about itself."""
-    with arrow().parquet.ParquetFile(path) as file:
-        return ParquetFile(path.name, tuple(map(str, file.schema_arrow.names)), path.stat().st_size, path=path)
+def frame_source(value: Any, title: str) -> Source:
+    """The columns of a data frame, for pandas with its index; rows are counted from 0, as they are there."""
+    pa, door = arrow(), partial(_converting, title)
+    with door(), warnings.catch_warnings():
+        # Columns that are called by numbers are called by words from here on; old protocols are welcome.
+        warnings.simplefilter("ignore")
+        if is_a(value, "pandas", "DataFrame"):
+            table = pa.Table.from_pandas(value, preserve_index=True)
+        elif hasattr(value, "__arrow_c_stream__"):
+            table = pa.table(value)
+        else:
+            from pyarrow.interchange import from_dataframe
 
-
-@dataclass(frozen=True, kw_only=True)
-class Frame(Source):
-    """A table in memory; rows are counted from 0, as they are there."""
-
-    table: Any
-
-    @staticmethod
-    def of(value: Any, title: str) -> Frame:
-        """The columns of a data frame; for pandas with its index as a column."""
-        pa = arrow()
-        with _converting(title), warnings.catch_warnings():
-            # Columns that are called by numbers are called by words from here on; old protocols are welcome.
-            warnings.simplefilter("ignore")
-            if is_a(value, "pandas", "DataFrame"):
-                table = pa.Table.from_pandas(value, preserve_index=True)
-            elif hasattr(value, "__arrow_c_stream__"):
-                table = pa.table(value)
-            else:
-                from pyarrow.interchange import from_dataframe
-
-                table = from_dataframe(value)
-        return Frame(title, tuple(table.column_names), table=table)
-
-    def read(self, names: Sequence[str], progress: Progress) -> Table:
-        return _table(self.title, self.table, names, partial(_converting, self.title), "row {}".format)
+            table = from_dataframe(value)
+    return Source(
+        title, tuple(table.column_names), lambda names, progress: _table(title, table, names, door, "row {}".format)
+    )
 
 
 def is_frame(value: Any) -> bool:

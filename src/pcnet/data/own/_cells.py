@@ -6,7 +6,6 @@ import json
 import math
 import numbers
 import re
-from abc import ABC, abstractmethod
 from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -35,20 +34,12 @@ _NAMED = 12
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
 
 
-class Codes(dict[str, int]):
-    """Numbers words in the order in which they are first asked for; the empty word is −1."""
-
-    def __init__(self) -> None:
-        super().__init__({"": -1})
-
-    def __missing__(self, word: str) -> int:
-        code = self[word] = len(self) - 1
-        return code
-
-    @property
-    def words(self) -> list[str]:
-        """All words but the empty one; word c has the code c."""
-        return list(self)[1:]
+def numbering(*first: str) -> defaultdict[str, int]:
+    """Numbers words in the order in which they are first asked for; those given have the numbers below 0."""
+    numbers: defaultdict[str, int] = defaultdict(count(-len(first)).__next__)
+    for word in first:
+        numbers[word]
+    return numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,9 +56,9 @@ class Coded:
     @staticmethod
     def of(words: Iterable[str], *, text: bool = False) -> Coded:
         """Number the words of a column."""
-        codes = Codes()
-        numbers = np.fromiter(map(codes.__getitem__, words), dtype=np.int32)
-        return Coded(codes.words, numbers, text)
+        code = numbering("")
+        codes = np.fromiter(map(code.__getitem__, words), dtype=np.int32)
+        return Coded(list(code)[1:], codes, text)
 
     @property
     def empty(self) -> int:
@@ -110,7 +101,7 @@ class Bag:
     @staticmethod
     def of(cells: Iterable[Sequence[str]], codes: NDArray[np.integer]) -> Bag:
         """Count the words of the different cells."""
-        place: defaultdict[str, int] = defaultdict(count().__next__)
+        place = numbering()
         places, ends = array("i"), array("q", [0])
         for words in cells:
             places.extend(map(place.__getitem__, words))
@@ -140,21 +131,33 @@ def spread_rows(codes: NDArray[np.integer], rows: scipy.sparse.csr_matrix) -> sc
     return scipy.sparse.vstack([rows, nothing], format="csr")[codes]
 
 
-class Cells(ABC):
-    """One column; `title` is what sentences call its table, `where(row)` what they call a cell."""
+class Cells:
+    """One column; `title` is what sentences call its table, `where(row)` a cell; `code` makes words of the cells."""
 
-    def __init__(self, title: str, name: str, where: Callable[[int], str]) -> None:
-        self.title, self.name, self.where = title, name, where
+    def __init__(self, title: str, name: str, where: Callable[[int], str], code: Callable[[], Coded]) -> None:
+        self.title, self.name, self.where, self._code = title, name, where, code
 
-    @property
-    @abstractmethod
+    @cached_property
     def coded(self) -> Coded:
         """The cells as words."""
+        return self._code()
 
     @cached_property
     def kind(self) -> Kind | None:
-        """What the column looks like; None where it is empty or has too many different words."""
-        return kind_of_words(self.coded)
+        """What the column looks like by all of its different words; None where it is empty or has too many."""
+        words = self.coded.words
+        if not words:
+            return None
+        if all(word.lower() in TRUE | FALSE for word in words):
+            return "boolean"
+        if sum(not math.isnan(_number(word)) for word in words) >= _MEANT_AS_NUMBERS * len(words):
+            return "number"
+        if all(word.startswith("[") for word in words):
+            return "bag" if isinstance(next(iter(_items_in(words[0])), 0.0), str) else "vector"
+        spaced = any(len(word.split()) > 1 for word in words)
+        if len(words) <= MOST_CATEGORIES and (self.coded.repeated or not spaced):
+            return "category"
+        return "bag" if spaced else None
 
     def numbers(self) -> NDArray[np.float64]:
         """Finite numbers, NaN where a cell is empty."""
@@ -202,28 +205,14 @@ class Cells(ABC):
             self.refuse_word(code, f"{word} {complaint}; correct it or leave the column out (drop)")
 
 
-class WordCells(Cells):
-    """A column whose cells are words (CSV, GraphML, NetworkX)."""
-
-    def __init__(self, title: str, name: str, where: Callable[[int], str], coded: Coded) -> None:
-        super().__init__(title, name, where)
-        self._coded = coded
-
-    @property
-    def coded(self) -> Coded:
-        return self._coded
-
-
 class TakenCells(Cells):
     """Cells of another column in another order: its row `rows[r]` for every r, nothing at −1."""
 
     def __init__(self, whole: Cells, rows: NDArray[np.int64]) -> None:
-        super().__init__(whole.title, whole.name, lambda row: whole.where(int(rows[row])))
+        super().__init__(
+            whole.title, whole.name, lambda row: whole.where(int(rows[row])), lambda: whole.coded.of_rows(rows)
+        )
         self._whole, self._rows = whole, rows
-
-    @cached_property
-    def coded(self) -> Coded:
-        return self._whole.coded.of_rows(self._rows)
 
     @cached_property
     def kind(self) -> Kind | None:
@@ -252,26 +241,9 @@ class Table:
         """A table of words; `locate(row)` is where a row stands in it."""
 
         def cells(name: str) -> Cells:
-            return WordCells(title, name, lambda row: f"{title}, {locate(row)}, column '{name}'", words[name])
+            return Cells(title, name, lambda row: f"{title}, {locate(row)}, column '{name}'", lambda: words[name])
 
         return Table(title, {name: cells(name) for name in words}, rows)
-
-
-def kind_of_words(coded: Coded) -> Kind | None:
-    """What a column of words is, from all of its different words."""
-    words = coded.words
-    if not words:
-        return None
-    if all(word.lower() in TRUE | FALSE for word in words):
-        return "boolean"
-    if sum(not math.isnan(_number(word)) for word in words) >= _MEANT_AS_NUMBERS * len(words):
-        return "number"
-    if all(word.startswith("[") for word in words):
-        return "bag" if isinstance(next(iter(_items_in(words[0])), 0.0), str) else "vector"
-    spaced = any(len(word.split()) > 1 for word in words)
-    if len(words) <= MOST_CATEGORIES and (coded.repeated or not spaced):
-        return "category"
-    return "bag" if spaced else None
 
 
 def word_of(value: Any) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from pcnet._progress import Progress, Silent
 from pcnet.data._reading import ADVICE, reading
-from pcnet.data.own._arrow import Frame, is_frame
+from pcnet.data.own._arrow import frame_source, is_frame
 from pcnet.data.own._cells import Table, listed
 from pcnet.data.own._options import ReadOptions
 from pcnet.data.own._readers import Source, open_file, table_suffixes
@@ -70,7 +70,7 @@ def source_of(nodes: Any) -> Source:
     if isinstance(nodes, (str, PathLike)):
         return open_table(Path(nodes))
     if is_frame(nodes):
-        return Frame.of(nodes, f"nodes ({type(nodes).__name__})")
+        return frame_source(nodes, f"nodes ({type(nodes).__name__})")
     raise PcnetError(f"nodes is of type {type(nodes).__name__}; give a data frame or the path of a table.")
 
 
@@ -81,7 +81,7 @@ def open_table(path: Path) -> Source:
         return opened
     if not is_frame(opened):
         raise PcnetError(f"The reader of {path} made a {type(opened).__name__}; a reader of tables makes a data frame.")
-    return Frame.of(opened, path.name)
+    return frame_source(opened, path.name)
 
 
 def _near(graph: Path, name: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from pcnet.data._reading import ADVICE, reading
-from pcnet.data.own._cells import Bag, Cells, Coded, Table, WordCells, shortened
+from pcnet.data.own._cells import Bag, Cells, Coded, Table, shortened
 from pcnet.errors import PcnetError
 from pcnet.graph import Kind
 
@@ -24,8 +25,8 @@ _LARGEST = 2**29
 class _ListCells(Cells):
     """Lists of features, which are a bag and nothing else; a feature counts once."""
 
-    def __init__(self, lists: list[Any], *place: Any) -> None:
-        super().__init__(*place)
+    def __init__(self, title: str, where: Callable[[int], str], lists: list[Any]) -> None:
+        super().__init__(title, FEATURES, where, self._no_words)
         for row, items in enumerate(lists):
             if type(items) is not list:
                 self.refuse(row, f"{shortened(str(items))} is no list of features")
@@ -49,8 +50,7 @@ class _ListCells(Cells):
         features = (list(dict.fromkeys(str(item).lower() for item in items)) for items in self._lists)
         return Bag.of(features, np.arange(len(self._lists)))
 
-    @property
-    def coded(self) -> Coded:
+    def _no_words(self) -> Coded:
         raise PcnetError(f"{self.title} can only be read as a bag; leave out the kind of '{self.name}'.")
 
 
@@ -74,5 +74,5 @@ def read_listed_features(path: Path) -> Table:
     def where(row: int) -> str:
         return f"{path.name}, key {shortened(keys[row])}"
 
-    ids = WordCells(path.name, ID, where, Coded.of(map(str.strip, keys)))
-    return Table(path.name, {ID: ids, FEATURES: _ListCells(list(lists), path.name, FEATURES, where)}, len(keys))
+    ids = Cells(path.name, ID, where, lambda: Coded.of(map(str.strip, keys)))
+    return Table(path.name, {ID: ids, FEATURES: _ListCells(path.name, where, list(lists))}, len(keys))

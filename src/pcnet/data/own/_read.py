@@ -13,7 +13,7 @@ from pcnet.data._reading import ADVICE, reading
 # Importing them registers the readers.
 from pcnet.data.own import _csv  # noqa: F401
 from pcnet.data.own._arrays import Arrays, graph_of_arrays
-from pcnet.data.own._arrow import Frame, is_a, is_frame
+from pcnet.data.own._arrow import frame_source, is_a, is_frame
 from pcnet.data.own._build import graph_of_tables
 from pcnet.data.own._folder import Tables, source_of, tables_at
 from pcnet.data.own._networkx import graph_of_networkx
@@ -92,7 +92,7 @@ def graph_of(
     if is_frame(value):
         about = None if options.nodes is None else source_of(options.nodes)
         features = None if options.features is None else Path(options.features)
-        edges = Frame.of(value, title or f"edges ({type(value).__name__})")
+        edges = frame_source(value, title or f"edges ({type(value).__name__})")
         return graph_of_tables(name, Tables(edges, about, features=features), options)
     kind = type(value).__name__
     if is_a(value, "torch_geometric.data", "Data"):
@@ -144,7 +144,7 @@ def graph_from_networkx(graph: Any, *, name: str = "graph", **options: Any) -> G
     >>> graph_from_networkx(networkx.karate_club_graph(), label="club").classes
     ('Mr. Hi', 'Officer')
     """
-    return graph_of_networkx(name, graph, ReadOptions(**options))
+    return graph_of(graph, ReadOptions(**options), name=name)
 
 
 def graph_from_pyg(data: Any, *, name: str = "graph", **options: Any) -> Graph:
@@ -157,7 +157,8 @@ def graph_from_pyg(data: Any, *, name: str = "graph", **options: Any) -> Graph:
     >>> graph_from_pyg(Data(torch.eye(3), torch.tensor([[0, 1], [1, 2]]), y=torch.tensor([0, 1, 0]))).num_features
     3
     """
-    return graph_of_arrays(name, Arrays.of_pyg(data), ReadOptions(**options))
+    arrays = Arrays.of_pyg(data)
+    return graph_of(arrays, ReadOptions(**options), name=name, title=arrays.title)
 
 
 def graph_from_scipy(adjacency: Any, x: Any = None, y: Any = None, *, name: str = "graph", **options: Any) -> Graph:
@@ -170,7 +171,8 @@ def graph_from_scipy(adjacency: Any, x: Any = None, y: Any = None, *, name: str 
     >>> graph_from_scipy(scipy.sparse.eye(3, k=1), y=["cat", "dog", ""]).y.tolist()
     [0, 1, -1]
     """
-    return graph_of_arrays(name, Arrays.of_matrix(adjacency, x, y), ReadOptions(**options))
+    arrays = Arrays.of_matrix(adjacency, x, y)
+    return graph_of(arrays, ReadOptions(**options), name=name, title=arrays.title)
 
 
 def as_graph(value: Any, *, schema: Schema | None = None, classes: Sequence[str | int] | None = None) -> Graph:

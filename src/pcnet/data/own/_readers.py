@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,14 +64,12 @@ def open_file(path: Path, *, table: bool = False) -> Any:
 
 
 @dataclass(frozen=True)
-class Source(ABC):
+class Source:
     """A table that knows its columns before it is read; `size` is how many bytes of a file that takes."""
 
     title: str
     names: tuple[str, ...]
+    #: The named columns.
+    read: Callable[[Sequence[str], Progress], Table]
     size: int = 0
     notes: tuple[str, ...] = ()
-
-    @abstractmethod
-    def read(self, names: Sequence[str], progress: Progress) -> Table:
-        """The named columns."""
