@@ -267,9 +267,8 @@ def _fixed(data: Graph, name: str, number: int) -> Split:
     covered, labelled = sum(split.sizes), int((labels >= 0).sum())
     if covered < labelled:
         said.append(f"This split covers {covered} of {labelled} labelled nodes.")
-    absent = sorted({*labels[labels >= 0].tolist()} - {*labels[train].tolist()})
-    if absent:
-        said.append(f"There is no train node in class {absent[0]}, as published.")
+    if split.untrained:
+        said.append(f"There is no train node in class {split.untrained[0]}, as published.")
     return split.with_notes(*said, *notes)
 
 

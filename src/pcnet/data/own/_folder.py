@@ -47,9 +47,8 @@ class Tables:
 
 def tables_at(path: Path, options: ReadOptions, progress: Progress | None) -> Tables:
     """A file of edges, or a folder with what else belongs to them; a file that is named has no second part in it."""
-    files = _files_in(path) if path.is_dir() else []
     nodes, features = _near(path, options.nodes), _near(path, options.features)
-    edges = _edges_in(path, files) if path.is_dir() else path
+    edges, files = _edges_in(path) if path.is_dir() else (path, [])
     free = _without(files, edges, nodes, features)
     nodes = _called(free, ["nodes"]) if nodes is None else nodes
     features = _called(free, ["features"], (".json",)) if features is None else features
@@ -92,12 +91,6 @@ def _near(graph: Path, name: Any) -> Any:
     return there if there.is_file() and not here.is_file() else here
 
 
-def _files_in(folder: Path) -> list[Path]:
-    """The files of a folder in the order of their names; hidden ones are nobody's."""
-    with reading(folder, ADVICE):
-        return sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
-
-
 def _called(files: Sequence[Path], stems: Collection[str], endings: Collection[str] | None = None) -> Path | None:
     """The table that is called so, `nodes.csv`, or else the only one whose name ends so, `club_nodes.csv`."""
     tables = [path for path in files if path.suffix.lower() in (endings or table_suffixes())]
@@ -109,17 +102,19 @@ def _called(files: Sequence[Path], stems: Collection[str], endings: Collection[s
     return found[0] if len(found) == 1 else None
 
 
-def _edges_in(folder: Path, files: Sequence[Path]) -> Path:
-    """The table of edges, without which there is no graph."""
+def _edges_in(folder: Path) -> tuple[Path, list[Path]]:
+    """The table of edges, without which there is no graph, and all files by their names; hidden ones are nobody's."""
+    with reading(folder, ADVICE):
+        files = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
     edges = _called(files, ["edges"])
     if edges is None:
         wanted = ", ".join(f"edges{ending}" for ending in table_suffixes())
-        there = f"which has {listed([path.name for path in files])}" if files else "which has no files"
+        there = listed([path.name for path in files]) or "no files"
         raise PcnetError(
-            f"There is none of {wanted} in the folder {folder}, {there}; put the edges there, or name the file that "
-            "holds them."
+            f"There is none of {wanted} in the folder {folder}, which has {there}; put the edges there, or name the "
+            "file that holds them."
         )
-    return edges
+    return edges, files
 
 
 def _without(files: Sequence[Path], *taken: object) -> list[Path]:
