@@ -13,14 +13,13 @@ from torch import Tensor
 
 from pcnet.data._canonical import undirected
 from pcnet.data.own._cells import Cells
-from pcnet.data.own._features import describe, encode
+from pcnet.data.own._features import describe, encode, structural_features
 from pcnet.data.own._folder import Tables
 from pcnet.data.own._labels import Classes, label_candidates, read_labels
 from pcnet.data.own._listed_features import FEATURES
 from pcnet.data.own._nodes import Nodes, read_nodes
 from pcnet.data.own._options import ReadOptions
 from pcnet.data.own._roles import NodeColumns, check_drop, check_names, edge_columns
-from pcnet.data.own._structure import structural_features
 from pcnet.errors import PcnetError, close_match
 from pcnet.graph import CSR, Graph, LabelCandidate, Schema, label_advice
 

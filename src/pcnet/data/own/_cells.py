@@ -89,6 +89,11 @@ class Coded:
         """The words as an array: integers where all are whole numbers, else strings."""
         return np.array(self.words, dtype=np.str_).astype(np.int64) if self.whole else np.array(self.words, dtype=str)
 
+    @property
+    def sorted(self) -> NDArray:
+        """The words as an array in order: whole numbers by size, else by letters."""
+        return np.sort(self.names())
+
 
 @dataclass(frozen=True, eq=False)
 class Bag:

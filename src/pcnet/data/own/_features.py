@@ -1,4 +1,7 @@
-"""Features from a table: each column is described once, so that any other table can be encoded the same way."""
+"""Features of nodes: from a table, whose columns are described once, so that any other can be encoded the same way.
+
+Where there are none, from where a node stands in the graph.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from pcnet.data.own._cells import MOST_CATEGORIES, Bag, Cells, Table, listed, shortened
 from pcnet.data.own._options import KINDS
 from pcnet.errors import PcnetError, close_match
-from pcnet.graph import CSR, Column, Kind, Schema
+from pcnet.graph import CSR, Column, Kind, Operator, Schema
 
 #: A bag keeps the words that most rows have.
 MOST_WORDS = 5_000
@@ -24,6 +28,12 @@ Block = Any
 MOSTLY_ZERO = 0.25
 #: How columns are called that name something: id, user_id, userId.
 _ID = re.compile(r"(?i:(^|[_\-. ])(id|key|uuid|guid)$)|[a-z]I[dD]$")
+#: Of the spectral embedding.
+_DIMENSIONS = 8
+#: Up to this many nodes all eigenvectors are computed.
+_SMALL = 1_000
+#: Vectors of the subspace iteration on larger graphs, its rounds, and the products in each.
+_VECTORS, _ROUNDS, _PRODUCTS = 2 * _DIMENSIONS, 12, 5
 
 
 def describe(table: Table, names: Sequence[str], kinds: Mapping[str, Kind], notes: list[str]) -> Schema:
@@ -68,15 +78,13 @@ def _describe(cells: Cells, kind: Kind, notes: list[str]) -> Column:
     if kind == "number":
         values = cells.numbers()
         filled = values[~np.isnan(values)]
-        if len(filled) == len(values) and np.abs(values).max(initial=0) <= 1:
-            return Column(name, kind)
-        deviation = float(filled.std()) if len(filled) else 0.0
-        return Column(name, kind, shift=float(filled.mean()) if len(filled) else 0.0, scale=deviation or 1.0)
-    if kind == "boolean":
+        if len(filled) and (len(filled) < len(values) or np.abs(values).max() > 1):
+            return Column(name, kind, shift=float(filled.mean()), scale=float(filled.std()) or 1.0)
+    if kind in ("number", "boolean"):
         return Column(name, kind)
     if kind == "vector":
         return Column(name, kind, width=cells.lists.shape[1])
-    known = _vocabulary(name, cells.bag, notes) if kind == "bag" else tuple(map(str, np.sort(cells.coded.names())))
+    known = _vocabulary(name, cells.bag, notes) if kind == "bag" else tuple(map(str, cells.coded.sorted.tolist()))
     return Column(name, kind, width=len(known), values=known)
 
 
@@ -147,3 +155,41 @@ def _block(table: Table, column: Column, notes: list[str]) -> Block:
         example = shortened(unseen[0])
         notes.append(f"{new:,} values in '{column.name}' of {table.title} are new ({example}, …) and count as none.")
     return one_hot
+
+
+def structural_features(edge_index: Tensor, num_nodes: int, edge_weight: Tensor | None) -> tuple[Tensor, Schema]:
+    """log(1 + degree), standardised, and √n times the leading eigenvectors of S = D^-½ A D^-½.
+
+    `edge_index` holds both directions of every edge. An eigenvector's sign is free: its largest entry is positive.
+    """
+    # Linear algebra adds up in an order that depends on the number of threads.
+    from threadpoolctl import threadpool_limits
+
+    degree = np.log1p(np.bincount(edge_index[0].numpy(), minlength=num_nodes))
+    degree = (degree - degree.mean()) / (degree.std() or 1.0)
+    operator = Operator.from_edges(edge_index, num_nodes, edge_weight, self_loops="keep", dtype=torch.float64)
+    with threadpool_limits(1):
+        vectors = _leading(operator)
+    largest = vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])]
+    embedding = np.sqrt(num_nodes) * vectors * np.where(largest < 0, -1.0, 1.0)
+    x = torch.from_numpy(np.column_stack([degree, embedding]).astype(np.float32))
+    columns = (Column("log degree", "structure"), Column("spectral embedding", "structure", width=vectors.shape[1]))
+    return x, Schema(columns)
+
+
+def _leading(operator: Operator) -> NDArray[np.float64]:
+    """Eigenvectors of the largest eigenvalues: all of them where the graph is small, else a subspace iteration.
+
+    The iteration multiplies with (S + I)/2, whose eigenvalues lie in [0, 1] in the order of those of S. Its cost is
+    known beforehand, whatever the spectrum; close eigenvalues may share their vectors' plane.
+    """
+    matrix, n = operator.matrix.to_scipy(), operator.num_nodes
+    if n <= _SMALL:
+        return np.linalg.eigh(matrix.toarray())[1][:, ::-1][:, :_DIMENSIONS]
+    basis = np.linalg.qr(np.random.default_rng(0).standard_normal((n, _VECTORS)))[0]
+    for _ in range(_ROUNDS):
+        for _ in range(_PRODUCTS):
+            basis = (matrix @ basis + basis) / 2
+        basis = np.linalg.qr(basis)[0]
+    turn = np.linalg.eigh(basis.T @ (matrix @ basis))[1]
+    return basis @ turn[:, ::-1][:, :_DIMENSIONS]

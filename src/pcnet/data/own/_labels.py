@@ -34,7 +34,7 @@ def read_labels(cells: Cells, classes: Sequence[str | int] | None, notes: list[s
     """
     coded = cells.coded
     words = label_words(coded, () if classes is None else tuple(map(str, classes)))
-    known = tuple(np.sort(Coded.of(words, text=coded.text).names()).tolist()) if classes is None else tuple(classes)
+    known = tuple(Coded.of(words, text=coded.text).sorted.tolist()) if classes is None else tuple(classes)
     place = {str(name): number for number, name in enumerate(known)} | {"": -1}
     unknown = next((code for code, word in enumerate(words) if word not in place), None)
     if unknown is not None:
@@ -105,10 +105,9 @@ def read_ids(cells: Cells) -> tuple[NDArray, dict[str, int]]:
 
 def label_candidates(columns: Sequence[Cells]) -> tuple[LabelCandidate, ...]:
     """The columns with few different values, each for two rows on average; no fractions."""
-    values = {cells.name: _few(cells) for cells in columns}
-    found = [LabelCandidate(name, tuple(map(_short, few))) for name, few in values.items() if few]
-    unlike = {name: not any(word in name.lower() for word in _TELLING) for name in values}
-    return tuple(sorted(found, key=lambda each: (unlike[each.name], len(each.values))))
+    found = [LabelCandidate(cells.name, tuple(map(_short, few))) for cells in columns if (few := _few(cells))]
+    telling = {each.name for each in found if any(word in each.name.lower() for word in _TELLING)}
+    return tuple(sorted(found, key=lambda each: (each.name not in telling, len(each.values))))
 
 
 def _few(cells: Cells) -> list[str]:
@@ -122,7 +121,7 @@ def _few(cells: Cells) -> list[str]:
     values = Coded.of({word for word in label_words(coded) if word})
     if not 2 <= len(values.words) <= MOST_CATEGORIES or (cells.kind == "number" and not values.whole):
         return []
-    return list(map(str, np.sort(values.names())))
+    return list(map(str, values.sorted.tolist()))
 
 
 def _short(value: str) -> str:

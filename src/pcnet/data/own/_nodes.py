@@ -71,7 +71,7 @@ def _named_by(ends: Sequence[Cells], features: Table | None) -> Nodes:
     """The nodes that edges and listed features name: whole numbers in their order, else words in theirs."""
     coded = [cells.coded for cells in (*ends, *([features.columns[ID]] if features else []))]
     words = {word for column in coded for word in column.words}
-    ordered = np.sort(Coded.of(words, text=any(column.text for column in coded)).names())
+    ordered = Coded.of(words, text=any(column.text for column in coded)).sorted
     names = Coded.of(map(str, ordered.tolist()), text=ordered.dtype.kind == "U")
     return _look_up(Table.of_words(ends[0].title, {ID: names}, len(names.codes), "row {}".format), ID, ends)
 
