@@ -37,10 +37,8 @@ def data_folder(root: str | Path | None) -> Path | None:
 
 def find(dataset: Dataset, root: str | Path | None = None) -> Path | None:
     """The first of data folder and cache that holds all of the dataset's graph files."""
-    for folder in _folders(root):
-        if all(dataset.path_in(folder, file) for file in dataset.files):
-            return folder
-    return None
+    folders = (folder for folder in _folders(root) if all(dataset.path_in(folder, file) for file in dataset.files))
+    return next(folders, None)
 
 
 def find_splits(dataset: Dataset, root: str | Path | None = None) -> list[Path]:

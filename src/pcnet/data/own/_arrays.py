@@ -61,7 +61,6 @@ class Arrays:
 
     @staticmethod
     def of_pyg(data: Any) -> Arrays:
-        """PyG's `Data`."""
 
         def array(name: str) -> NDArray | None:
             value = getattr(data, name, None)

@@ -138,7 +138,6 @@ def _merge_edges(
 
 
 def unlabelled(num_nodes: int, options: ReadOptions) -> tuple[Tensor, Classes | None]:
-    """Labels of nodes that have none."""
     return torch.full((num_nodes,), -1), None if options.classes is None else tuple(options.classes)
 
 

@@ -55,14 +55,12 @@ class Coded:
 
     @staticmethod
     def of(words: Iterable[str], *, text: bool = False) -> Coded:
-        """Number the words of a column."""
         code = numbering("")
         codes = np.fromiter(map(code.__getitem__, words), dtype=np.int32)
         return Coded(list(code)[1:], codes, text)
 
     @property
     def empty(self) -> int:
-        """How many cells are empty."""
         return int((self.codes < 0).sum())
 
     @property
@@ -82,7 +80,6 @@ class Coded:
 
     @property
     def whole(self) -> bool:
-        """Whether every word is a whole number."""
         return not self.text and bool(self.words) and all(map(_INTEGER.fullmatch, self.words))
 
     def names(self) -> NDArray:
@@ -105,7 +102,6 @@ class Bag:
 
     @staticmethod
     def of(cells: Iterable[Sequence[str]], codes: NDArray[np.integer]) -> Bag:
-        """Count the words of the different cells."""
         place = numbering()
         places, ends = array("i"), array("q", [0])
         for words in cells:
@@ -144,7 +140,6 @@ class Cells:
 
     @cached_property
     def coded(self) -> Coded:
-        """The cells as words."""
         return self._code()
 
     @cached_property
@@ -155,7 +150,7 @@ class Cells:
             return None
         if all(word.lower() in TRUE | FALSE for word in words):
             return "boolean"
-        if sum(not math.isnan(_number(word)) for word in words) >= _MEANT_AS_NUMBERS * len(words):
+        if sum(not math.isnan(number_in(word)) for word in words) >= _MEANT_AS_NUMBERS * len(words):
             return "number"
         if all(word.startswith("[") for word in words):
             return "bag" if isinstance(next(iter(_items_in(words[0])), 0.0), str) else "vector"
@@ -167,7 +162,7 @@ class Cells:
     def numbers(self) -> NDArray[np.float64]:
         """Finite numbers, NaN where a cell is empty."""
         coded = self.coded
-        values = np.fromiter(map(_number, coded.words), dtype=np.float64, count=len(coded.words))
+        values = np.fromiter(map(number_in, coded.words), dtype=np.float64, count=len(coded.words))
         self._check(np.abs(values) <= LARGEST, "is not a finite number")
         return coded.spread(values, np.nan)
 
@@ -275,7 +270,7 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join(names[:_NAMED]) + more
 
 
-def _number(word: str) -> float:
+def number_in(word: str) -> float:
     """The number that a word is, else NaN. Python would read 1_2 as twelve; most tables mean a name."""
     try:
         return math.nan if "_" in word else float(word)

@@ -34,7 +34,6 @@ class Tables:
 
     @property
     def sources(self) -> list[Source]:
-        """The tables that are there."""
         return [source for source in (self.edges, self.nodes, self.labels) if source is not None]
 
     def rows(self, source: Source, names: Sequence[str]) -> Table:
@@ -74,7 +73,6 @@ def source_of(nodes: Any) -> Source:
 
 
 def open_table(path: Path) -> Source:
-    """The columns of a file."""
     opened = open_file(path, table=True)
     if isinstance(opened, Source):
         return opened

@@ -174,7 +174,6 @@ def _part(table: Table, columns: Sequence[str], nodes: Nodes, notes: list[str]) 
 
 
 def _joined(nodes: Nodes, title: str, parts: Sequence[Mapping[str, Cells]]) -> Nodes:
-    """The nodes with the columns of other tables."""
     columns = dict(nodes.table.columns)
     for part in parts:
         for name, cells in part.items():

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from pcnet.data.own._cells import listed
+from pcnet.data.own._cells import listed, number_in
 from pcnet.data.own._options import ReadOptions
 from pcnet.errors import PcnetError, close_match
 
@@ -45,7 +46,7 @@ def edge_columns(title: str, names: Sequence[str], options: ReadOptions) -> tupl
     free = free_columns(names, options)
     if len(free) < 2:
         raise PcnetError(f"{title} has {len(free)} columns; edges need two, for instance source,target.")
-    if options.source is None and all(map(_is_number, free)):
+    if options.source is None and not any(map(math.isnan, map(number_in, free))):
         raise PcnetError(
             f"The columns of {title} are called {listed(free)}; the first line of a file must name them, "
             "as in source,target."
@@ -108,7 +109,6 @@ def free_columns(names: Sequence[str], options: ReadOptions) -> list[str]:
 
 
 def is_unnamed(name: str) -> bool:
-    """Whether a column has no name of its own."""
     return _INDEX.fullmatch(name) is not None
 
 
@@ -142,11 +142,3 @@ def _known(names: Iterable[str], usual: Sequence[str]) -> str | None:
 
 def _left(title: str, names: list[str]) -> list[str]:
     return [f"{title}: not used: {listed(names)}."] if names else []
-
-
-def _is_number(name: str) -> bool:
-    try:
-        float(name)
-    except ValueError:
-        return False
-    return True

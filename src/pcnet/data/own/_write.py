@@ -57,7 +57,6 @@ def write_graph(graph: Graph, folder: str | Path, *, format: Format = "csv") -> 
 
 
 def _edges(graph: Graph) -> dict[str, NDArray]:
-    """The columns of the table of edges."""
     source, target = graph.edge_index.numpy()
     weight = np.ones(len(source)) if graph.edge_weight is None else graph.edge_weight.double().numpy()
     n, names = graph.num_nodes, graph.node_names
