@@ -38,10 +38,8 @@ def load_dataset(name: str, root: str | Path | None = None) -> Graph:
     """
     dataset = dataset_named(name)
     folder = find(dataset, root)
-    if folder is None and dataset.name == EMBEDDED:
-        raw = read_embedded()
-    else:
-        raw = _read(dataset, folder or fetch(dataset, root))
+    inside = folder is None and dataset.name == EMBEDDED
+    raw = read_embedded() if inside else _read(dataset, folder or fetch(dataset, root))
     graph = _build(dataset, raw, _read_splits(dataset, find_splits(dataset, root), len(raw.y)))
     _check(dataset, graph)
     if dataset.name == "cornell":

@@ -9,10 +9,10 @@ import re
 from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import scipy.sparse
@@ -205,36 +205,12 @@ class Cells:
             self.refuse_word(code, f"{word} {complaint}; correct it or leave the column out (drop)")
 
 
-class TakenCells(Cells):
-    """Cells of another column in another order: its row `rows[r]` for every r, nothing at −1."""
-
-    def __init__(self, whole: Cells, rows: NDArray[np.int64]) -> None:
-        super().__init__(
-            whole.title, whole.name, lambda row: whole.where(int(rows[row])), lambda: whole.coded.of_rows(rows)
-        )
-        self._whole, self._rows = whole, rows
-
-    @cached_property
-    def kind(self) -> Kind | None:
-        return self._whole.kind
-
-    def numbers(self) -> NDArray[np.float64]:
-        return np.append(self._whole.numbers(), np.nan)[self._rows]
-
-    @cached_property
-    def lists(self) -> scipy.sparse.csr_matrix:
-        return spread_rows(self._rows, self._whole.lists)
-
-    @cached_property
-    def bag(self) -> Bag:
-        return replace(self._whole.bag, codes=np.append(self._whole.bag.codes, -1)[self._rows])
-
-
-class Table:
+class Table(NamedTuple):
     """`rows` rows of columns; `title` is what sentences call it."""
 
-    def __init__(self, title: str, columns: Mapping[str, Cells], rows: int) -> None:
-        self.title, self.columns, self.rows = title, columns, rows
+    title: str
+    columns: Mapping[str, Cells]
+    rows: int
 
     @staticmethod
     def of_words(title: str, words: Mapping[str, Coded], rows: int, locate: Callable[[int], str]) -> Table:

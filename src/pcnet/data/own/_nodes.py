@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 
-from pcnet.data.own._cells import Cells, Coded, Table, TakenCells, shortened
+from pcnet.data.own._cells import Bag, Cells, Coded, Table, shortened, spread_rows
 from pcnet.data.own._folder import Tables
 from pcnet.data.own._labels import read_ids
 from pcnet.data.own._listed_features import FEATURES, ID, read_listed_features
@@ -18,6 +20,7 @@ from pcnet.data.own._options import ReadOptions
 from pcnet.data.own._readers import Source
 from pcnet.data.own._roles import NodeColumns, free_columns, id_column, is_unnamed, node_columns, usual_label
 from pcnet.errors import PcnetError
+from pcnet.graph import Kind
 
 
 class Nodes(NamedTuple):
@@ -27,6 +30,31 @@ class Nodes(NamedTuple):
     ids: NDArray
     places: dict[str, int]
     ends: NDArray[np.int64]
+
+
+class _TakenCells(Cells):
+    """Cells of another column in another order: its row `rows[r]` for every r, nothing at −1."""
+
+    def __init__(self, whole: Cells, rows: NDArray[np.int64]) -> None:
+        super().__init__(
+            whole.title, whole.name, lambda row: whole.where(int(rows[row])), lambda: whole.coded.of_rows(rows)
+        )
+        self._whole, self._rows = whole, rows
+
+    @cached_property
+    def kind(self) -> Kind | None:
+        return self._whole.kind
+
+    def numbers(self) -> NDArray[np.float64]:
+        return np.append(self._whole.numbers(), np.nan)[self._rows]
+
+    @cached_property
+    def lists(self) -> scipy.sparse.csr_matrix:
+        return spread_rows(self._rows, self._whole.lists)
+
+    @cached_property
+    def bag(self) -> Bag:
+        return replace(self._whole.bag, codes=np.append(self._whole.bag.codes, -1)[self._rows])
 
 
 def read_nodes(
@@ -170,7 +198,7 @@ def _part(table: Table, columns: Sequence[str], nodes: Nodes, notes: list[str]) 
         notes.append(f"{table.title}: {(~there).sum():,} of {len(there):,} ids are no nodes, first {first}; ignored.")
     if (rows < 0).any():
         notes.append(f"{table.title}: {(rows < 0).sum():,} of {len(rows):,} nodes are not in it.")
-    return {name: TakenCells(cells, rows) for name, cells in table.columns.items() if name != identity}
+    return {name: _TakenCells(cells, rows) for name, cells in table.columns.items() if name != identity}
 
 
 def _joined(nodes: Nodes, title: str, parts: Sequence[Mapping[str, Cells]]) -> Nodes:
