@@ -49,13 +49,9 @@ class Dataset:
     @property
     def files(self) -> tuple[str, ...]:
         """The raw files that carry the graph."""
-        names = {
-            "planetoid": tuple(f"ind.{self.upstream}.{part}" for part in PARTS),
-            "webkb": (NODES, EDGES),
-            "actor": (NODES, EDGES),
-            "facebook": ("data.mat",),
-        }
-        return tuple(f"{self.folder}/raw/{name}" for name in names[self.kind])
+        planetoid = tuple(f"ind.{self.upstream}.{part}" for part in PARTS)
+        names = {"planetoid": planetoid, "facebook": ("data.mat",)}.get(self.kind, (NODES, EDGES))
+        return tuple(f"{self.folder}/raw/{name}" for name in names)
 
     @property
     def split_files(self) -> tuple[str, ...]:
@@ -126,17 +122,13 @@ _DATASETS = (
 
 CATALOGUE: dict[str, Dataset] = {dataset.name: dataset for dataset in _DATASETS}
 
-_ALIASES = {"film": "actor"}
-
 
 def dataset_named(name: str) -> Dataset:
     """The catalogue's entry for `name`, in any case; `film` is `actor`."""
-    key = name.strip().lower()
-    try:
-        return CATALOGUE[_ALIASES.get(key, key)]
-    except KeyError:
-        hint = close_match(key, (*CATALOGUE, *_ALIASES))
-        raise PcnetError(f"There is no dataset '{name}'.{hint} Known: {', '.join(CATALOGUE)}.") from None
+    known, key = {**CATALOGUE, "film": CATALOGUE["actor"]}, name.strip().lower()
+    if key not in known:
+        raise PcnetError(f"There is no dataset '{name}'.{close_match(key, known)} Known: {', '.join(CATALOGUE)}.")
+    return known[key]
 
 
 @cache
@@ -147,5 +139,4 @@ def checksums() -> dict[str, str]:
 
 
 def sha256(path: Path) -> str:
-    """Checksum of a file's content."""
     return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -34,7 +34,19 @@ def csbm(
     >>> csbm(100, phi=-0.5, seed=1).num_nodes
     100
     """
-    _check(n, phi, classes, features, average_degree, epsilon, seed)
+    for good, complaint in (
+        (
+            classes >= 2 and n >= 2 * classes,
+            f"A block model needs two classes of two nodes at least, not {classes} classes on {n} nodes.",
+        ),
+        (features >= 1, f"features = {features}, but a node needs at least one feature."),
+        (-1 <= phi <= 1, f"phi = {phi} is outside [-1, 1]: -1 is most heterophilic, 1 most homophilic."),
+        (0 < average_degree < math.inf, f"average_degree = {average_degree} must be positive."),
+        (-1 <= epsilon < math.inf, f"epsilon = {epsilon} must be at least -1 (0 is the threshold of detection)."),
+        (seed >= 0, f"seed = {seed} must not be negative."),
+    ):
+        if not good:
+            raise PcnetError(complaint)
     strength = math.sqrt(1 + epsilon)
     signal, root = strength * math.sin(math.pi * phi / 2), math.sqrt(average_degree)
     within, between = average_degree + (classes - 1) * signal * root, average_degree - signal * root
@@ -58,21 +70,6 @@ def csbm(
         y=torch.from_numpy(y),
         name=f"csbm(phi={phi:g})",
     )
-
-
-def _check(n: int, phi: float, classes: int, features: int, average_degree: float, epsilon: float, seed: int) -> None:
-    if classes < 2 or n < 2 * classes:
-        raise PcnetError(f"A block model needs two classes of two nodes at least, not {classes} classes on {n} nodes.")
-    if features < 1:
-        raise PcnetError(f"features = {features}, but a node needs at least one feature.")
-    if not -1 <= phi <= 1:
-        raise PcnetError(f"phi = {phi} is outside [-1, 1]: -1 is most heterophilic, 1 most homophilic.")
-    if not (math.isfinite(average_degree) and average_degree > 0):
-        raise PcnetError(f"average_degree = {average_degree} must be positive.")
-    if not (math.isfinite(epsilon) and epsilon >= -1):
-        raise PcnetError(f"epsilon = {epsilon} must be at least -1 (0 is the threshold of detection).")
-    if seed < 0:
-        raise PcnetError(f"seed = {seed} must not be negative.")
 
 
 def _draw_edges(

@@ -203,40 +203,30 @@ def _rounded(value: float) -> int:
     return int(np.floor(value + 0.5 + 1e-9))
 
 
-@protocol("semi-20-500-1000", paper=True)
-def _semi_supervised(data: Graph, name: str, seed: int) -> Split:
-    """20 training nodes a class, 500 for validation and 1000 for the test."""
-    return _drawn(data, name, seed, lambda n, classes: (20, 500, 1000))
-
-
 @protocol("random-60-20-20", paper=True)
 @protocol("sparse-2.5-2.5-95", paper=True)
-def _random(data: Graph, name: str, seed: int) -> Split:
-    """r_train·n / C training nodes a class and r_val·n validation nodes, rounded as the authors' code does."""
-    train, val, _ = (share / 100 for share in _numbers(name))
-    return _drawn(data, name, seed, lambda n, classes: (round(train * n / classes), round(val * n), None), shares=True)
+@protocol("semi-20-500-1000", paper=True)
+def _drawn(data: Graph, name: str, seed: int) -> Split:
+    """20 training nodes a class, 500 for validation and 1000 for the test; or shares of the n nodes.
 
-
-def _drawn(
-    data: Graph,
-    name: str,
-    seed: int,
-    quota_of: Callable[[int, int], tuple[int, int, int | None]],
-    shares: bool = False,
-) -> Split:
-    """`quota_of(n, C)`: training nodes a class, validation nodes, and test nodes (None: all that remain)."""
+    Those are r_train·n / C in each class and r_val·n, rounded as the authors' code does; the rest tests.
+    """
     labels, notes = _published_labels(data)
     y = labels.numpy()
     labelled = np.flatnonzero(y >= 0)
     members = [np.flatnonzero(y == c) for c in np.unique(y[labelled])]
-    per_class, val_count, test_count = quota_of(len(labelled), max(len(members), 1))
+    per_class, val_count, test_count = map(int, _numbers(name))
+    if not (counted := name.startswith("semi")):
+        train_share, val_share, _ = (share / 100 for share in _numbers(name))
+        per_class = round(train_share * len(labelled) / max(len(members), 1))
+        val_count, test_count = round(val_share * len(labelled)), 0
     if per_class < 1 or val_count < 1:
         raise PcnetError(f"{len(labelled)} labelled nodes are too few for {name}; take a denser protocol.")
 
     random = np.random.RandomState(seed)
     train = np.concatenate([ids if len(ids) < per_class else random.choice(ids, per_class, False) for ids in members])
     rest = np.setdiff1d(labelled, train)
-    needed = val_count + (test_count or 1)
+    needed = val_count + max(test_count, 1)
     if len(rest) < needed:
         raise PcnetError(
             f"The graph is too small for {name}: {needed} nodes are needed for validation and test, but "
@@ -244,13 +234,13 @@ def _drawn(
         )
     val = random.choice(rest, val_count, replace=False)
     test = np.setdiff1d(rest, val)
-    if test_count is not None:
+    if counted:
         test = random.choice(test, test_count, replace=False)
     split = Split(torch.from_numpy(train), torch.from_numpy(val), torch.from_numpy(test), labels, name, seed)
     small = [int(y[ids[0]]) for ids in members if len(ids) < per_class]
     if small:
         fewer = f"Classes {small} have fewer than {per_class} nodes: all of them train, none is tested."
-        notes = [*(_share_notes(split) if shares else []), fewer, *notes]
+        notes = [*([] if counted else _share_notes(split)), fewer, *notes]
     return split.with_notes(*notes)
 
 
@@ -277,9 +267,8 @@ def _fixed(data: Graph, name: str, number: int) -> Split:
     covered, labelled = sum(split.sizes), int((labels >= 0).sum())
     if covered < labelled:
         said.append(f"This split covers {covered} of {labelled} labelled nodes.")
-    absent = sorted({*labels[labels >= 0].tolist()} - {*labels[train].tolist()})
-    if absent:
-        said.append(f"There is no train node in class {absent[0]}, as published.")
+    if split.untrained:
+        said.append(f"There is no train node in class {split.untrained[0]}, as published.")
     return split.with_notes(*said, *notes)
 
 

@@ -105,18 +105,15 @@ def read_facebook(path: Path) -> Raw:
 
     A column gives one feature for each value that occurs in it, ascending; "missing" (0) is such a value.
     """
+    from sklearn.preprocessing import OneHotEncoder  # slow to import, needed only here
+
     with reading(path):
         content = scipy.io.loadmat(path)
         adjacency = content["A"].tocoo()
         metadata = content["local_info"].astype(np.int64)
         if adjacency.shape != (len(metadata), len(metadata)):
             raise damaged(path, f"{adjacency.shape[0]} nodes in A, {len(metadata)} in local_info")
-        blocks = []
-        for column in np.delete(metadata, _GENDER, axis=1).T:
-            values, code = np.unique(column, return_inverse=True)
-            entries = (np.ones(len(code)), (np.arange(len(code)), code))
-            blocks.append(scipy.sparse.csr_matrix(entries, shape=(len(code), len(values))))
-        x = scipy.sparse.hstack(blocks, format="csr")
+        x = OneHotEncoder().fit_transform(np.delete(metadata, _GENDER, axis=1))
     return Raw(x, metadata[:, _GENDER] - 1, adjacency.row, adjacency.col)
 
 

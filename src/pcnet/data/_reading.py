@@ -55,15 +55,13 @@ class _CsrState:
 _ARRAY = np.empty(0).__reduce__()[0]
 _SCALAR = np.float64(0).__reduce__()[0]
 
+#: Modules that are private by now (numpy._core, scipy.sparse._csr) have their former names here.
 _ALLOWED: dict[tuple[str, str], Any] = {
     ("numpy", "ndarray"): np.ndarray,
     ("numpy", "dtype"): np.dtype,
     ("numpy.core.multiarray", "_reconstruct"): _ARRAY,
-    ("numpy._core.multiarray", "_reconstruct"): _ARRAY,
     ("numpy.core.multiarray", "scalar"): _SCALAR,
-    ("numpy._core.multiarray", "scalar"): _SCALAR,
     ("scipy.sparse.csr", "csr_matrix"): _CsrState,
-    ("scipy.sparse._csr", "csr_matrix"): _CsrState,
     ("collections", "defaultdict"): defaultdict,
     ("__builtin__", "list"): list,
     ("builtins", "list"): list,
@@ -76,7 +74,7 @@ class _Unpickler(pickle.Unpickler):
 
     def find_class(self, module: str, name: str) -> Any:
         try:
-            return _ALLOWED[module, name]
+            return _ALLOWED[module.replace("._", "."), name]
         except KeyError:
             raise PcnetError(f"the pickle asks for {module}.{name}, which raw graph data never needs") from None
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import socket
+import shutil
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from http.client import HTTPException
 from pathlib import Path, PurePosixPath
 from urllib.parse import quote
+from urllib.request import urlopen
 
 from pcnet.data._catalogue import Dataset, checksums, sha256
 from pcnet.errors import PcnetError
@@ -38,10 +37,8 @@ def data_folder(root: str | Path | None) -> Path | None:
 
 def find(dataset: Dataset, root: str | Path | None = None) -> Path | None:
     """The first of data folder and cache that holds all of the dataset's graph files."""
-    for folder in _folders(root):
-        if all(dataset.path_in(folder, file) for file in dataset.files):
-            return folder
-    return None
+    folders = (folder for folder in _folders(root) if all(dataset.path_in(folder, file) for file in dataset.files))
+    return next(folders, None)
 
 
 def find_splits(dataset: Dataset, root: str | Path | None = None) -> list[Path]:
@@ -85,12 +82,9 @@ def file_states(dataset: Dataset, root: str | Path | None = None) -> list[dict[s
 
 
 def _fetch_file(dataset: Dataset, file: str, cache: Path, temporary: Path) -> None:
-    from torch_geometric.data import download_url  # slow to import, needed only here
-
-    name = PurePosixPath(file).name
-    url = _url(dataset, file)
-    with _socket_timeout():
-        downloaded = Path(download_url(url, str(temporary), log=False, filename=name))
+    url, downloaded = _url(dataset, file), temporary / PurePosixPath(file).name
+    with urlopen(url, timeout=_TIMEOUT_SECONDS) as answer, downloaded.open("wb") as stream:
+        shutil.copyfileobj(answer, stream)
     expected = checksums().get(file)
     if expected is not None and sha256(downloaded) != expected:
         raise PcnetError(f"{url} is not the file this package knows as {file} (its checksum differs).")
@@ -101,6 +95,7 @@ def _fetch_file(dataset: Dataset, file: str, cache: Path, temporary: Path) -> No
 
 def _url(dataset: Dataset, file: str) -> str:
     """The address that PyG's own dataset class downloads `file` from."""
+    # Slow to import, needed only here.
     from torch_geometric.datasets import LINKXDataset, Planetoid, WebKB
 
     name = PurePosixPath(file).name
@@ -112,16 +107,6 @@ def _url(dataset: Dataset, file: str) -> str:
         return f"{LINKXDataset.github_url}/facebook100/{quote(dataset.upstream)}.mat"
     base = _OLD_CORNELL if dataset.name == "cornell" else WebKB.url
     return f"{base}/splits/{name}" if "_split_" in name else f"{base}/new_data/{dataset.upstream}/{name}"
-
-
-@contextmanager
-def _socket_timeout() -> Iterator[None]:
-    before = socket.getdefaulttimeout()
-    socket.setdefaulttimeout(_TIMEOUT_SECONDS)
-    try:
-        yield
-    finally:
-        socket.setdefaulttimeout(before)
 
 
 def _folders(root: str | Path | None) -> list[Path]:

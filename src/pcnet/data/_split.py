@@ -41,10 +41,25 @@ class Split:
     def __post_init__(self) -> None:
         labels = _integers("labels", self.labels)
         object.__setattr__(self, "labels", labels)
-        for part in PARTS:
-            object.__setattr__(self, part, _ids(part, getattr(self, part), labels))
-        _check_disjoint(self)
-        _check_classes(self)
+        part_of = torch.full((len(labels),), -1)
+        for code, part in enumerate(PARTS):
+            ids = _ids(part, getattr(self, part), labels)
+            shared = ids[part_of[ids] >= 0]
+            if len(shared):
+                other = PARTS[int(part_of[shared[0]])]
+                raise PcnetError(f"Node {int(shared[0])} is in the {other} and the {part} set; a node belongs to one.")
+            part_of[ids] = code
+            object.__setattr__(self, part, ids)
+        if len(labels[labels >= 0].unique()) < 2:
+            raise PcnetError("All labelled nodes are of one class; there is nothing to classify with fewer than two.")
+        absent = self.untrained
+        if absent and not self.published:
+            raise PcnetError(f"There is no train node in class {absent[0]}; a class never seen cannot be learned.")
+
+    @property
+    def untrained(self) -> list[int]:
+        """The classes of which no node trains."""
+        return sorted({*self.labels[self.labels >= 0].tolist()} - {*self.labels[self.train].tolist()})
 
     @property
     def sizes(self) -> tuple[int, int, int]:
@@ -90,23 +105,3 @@ def _ids(part: str, values: Any, labels: Tensor) -> Tensor:
     if bool((labels[ids] < 0).any()):
         raise PcnetError(f"The {part} set names node {int(ids[labels[ids] < 0][0])}, which has no label.")
     return ids
-
-
-def _check_disjoint(split: Split) -> None:
-    part_of = torch.full((len(split.labels),), -1)
-    for code, part in enumerate(PARTS):
-        ids = getattr(split, part)
-        shared = ids[part_of[ids] >= 0]
-        if len(shared):
-            other = PARTS[int(part_of[shared[0]])]
-            raise PcnetError(f"Node {int(shared[0])} is in the {other} and the {part} set; a node belongs to one.")
-        part_of[ids] = code
-
-
-def _check_classes(split: Split) -> None:
-    classes = split.labels[split.labels >= 0].unique()
-    if len(classes) < 2:
-        raise PcnetError("All labelled nodes are of one class; there is nothing to classify with fewer than two.")
-    absent = sorted({*classes.tolist()} - {*split.labels[split.train].tolist()})
-    if absent and not split.published:
-        raise PcnetError(f"There is no train node in class {absent[0]}; a class never seen cannot be learned.")

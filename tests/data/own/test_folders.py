@@ -12,18 +12,15 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 import torch
+from own_graphs import PEOPLE, dense
 from sklearn.preprocessing import MultiLabelBinarizer
 
 from pcnet import PcnetError, read_graph
-from pcnet.graph import CSR, Graph, Schema
+from pcnet.graph import Schema
 
 EDGES = "from,to\n0,1\n1,2\n2,3\n"
 NODES = "id,age\n0,0.1\n1,0.2\n2,0.3\n3,0.4\n"
 LABELS = "id,topic\n3,b\n1,a\n0,b\n"
-
-
-def dense(graph: Graph) -> torch.Tensor:
-    return graph.x.to_dense() if isinstance(graph.x, CSR) else graph.x
 
 
 @pytest.fixture
@@ -152,7 +149,7 @@ def test_names_that_end_so_and_files_that_are_not_read(folder):
     graph = read_graph(folder(names))
     assert graph.num_nodes == 4
     assert "Not read: README.md, more.txt." in graph.notes
-    assert not any("Not read" in note for note in read_graph(Path(__file__).parents[3] / "examples" / "people").notes)
+    assert not any("Not read" in note for note in read_graph(PEOPLE).notes)
 
 
 def test_an_exact_name_comes_before_one_that_ends_so(folder):
@@ -276,7 +273,7 @@ FOLDERS: dict[str, tuple[dict[str, object], str]] = {
     ),
     "features objects": (
         {"edges.csv": EDGES, "features.json": {"0": {"a": 1}}},
-        "features.json, key '0': \"[('a', 1)]\" is no list",
+        "features.json, key '0': \"(('a', 1),)\" is no list",
     ),
     "features true": ({"edges.csv": EDGES, "features.json": {"0": [True]}}, "key '0': 'True' is no feature"),
     "features deep": (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Any
 
 import networkx
@@ -14,24 +13,21 @@ import pyarrow as pa
 import pytest
 import scipy.sparse
 import torch
+from own_graphs import PEOPLE
+from own_graphs import same as same_bits
 from torch_geometric.data import Data, HeteroData
 
-from pcnet import PcnetError, graph_from_pandas, graph_from_pyg, graph_from_scipy, read_graph
+from pcnet import PcnetError, graph_from_networkx, graph_from_pandas, graph_from_pyg, graph_from_scipy, read_graph
 from pcnet.data import as_graph
-from pcnet.graph import CSR, Graph, require_labels
-
-PEOPLE = Path(__file__).parents[3] / "examples" / "people"
+from pcnet.graph import Graph, require_labels
 
 
 def same(one: Graph, other: Graph) -> None:
-    assert torch.equal(one.edge_index, other.edge_index)
-    assert torch.equal(one.y, other.y)
+    """With the same names of nodes, classes and features."""
+    same_bits(one, other)
     assert one.classes == other.classes
     assert one.schema == other.schema
     assert np.array_equal(one.node_names, other.node_names)
-    assert type(one.x) is type(other.x)
-    parts = [(g.x.crow, g.x.col, g.x.values) if isinstance(g.x, CSR) else (g.x,) for g in (one, other)]
-    assert all(torch.equal(here, there) for here, there in zip(*parts, strict=True))
 
 
 @pytest.fixture
@@ -115,7 +111,7 @@ def test_wishes_and_gaps(edges, nodes):
     assert int((graph.y >= 0).sum()) == int(gaps["label"].isin(["climbing", "rowing"]).sum())
     age = graph.schema.columns[0]
     assert (age.shift, age.scale) == pytest.approx((gaps["age"].mean(), gaps["age"].std(ddof=0)))
-    assert graph_from_pandas(edges).num_nodes == edges.stack().nunique()
+    assert graph_from_pandas(edges, kinds=None).num_nodes == edges.stack().nunique()
 
 
 def test_frames_and_files_together(edges, nodes, tmp_path):
@@ -224,6 +220,14 @@ FRAMES = {
     "nodes twice": (
         lambda e, n: as_graph((networkx.path_graph(3), n)),
         "The Graph holds nodes and edges; leave out the table of nodes",
+    ),
+    "nodes beside a network": (
+        lambda e, n: graph_from_networkx(networkx.path_graph(3), nodes=n),
+        "The Graph holds nodes and edges; leave out the table of nodes",
+    ),
+    "features beside a matrix": (
+        lambda e, n: graph_from_scipy(np.eye(3), features="words.json"),
+        "A matrix holds nodes and edges; leave out the features",
     ),
     "columns of a matrix": (
         lambda e, n: read_graph(scipy.sparse.eye(3), label="a"),

@@ -11,13 +11,10 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from own_graphs import dense
 
 from pcnet import read_graph
-from pcnet.graph import CSR, Graph, Operator
-
-
-def dense(graph: Graph) -> np.ndarray:
-    return (graph.x.to_dense() if isinstance(graph.x, CSR) else graph.x).numpy()
+from pcnet.graph import Graph, Operator
 
 
 def test_a_folder_of_two_tables(tables):

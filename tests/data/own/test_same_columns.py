@@ -5,17 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from own_graphs import dense
 
 from pcnet import PcnetError, graph_from_scipy, read_graph
-from pcnet.graph import CSR, Schema
+from pcnet.graph import Schema
 
 OLD = "id,label,age,member,town,about\na,x,10,yes,P,red fox\nb,y,30,no,Q,blue fox\nc,x,20,no,P,fox\nd,y,20,no,Q,a red\n"
 NEW = "id,about,town,extra,age,member\n1,green fox fox,R,9,40,yes\n2,red,Q,9,,\n"
 LINKS = "source,target\n1,2\n"
-
-
-def rows(graph) -> np.ndarray:
-    return (graph.x.to_dense() if isinstance(graph.x, CSR) else graph.x).numpy()
 
 
 @pytest.fixture
@@ -31,7 +28,7 @@ def test_the_same_features_in_the_same_order(trained, tables):
     assert graph.y.tolist() == [-1, -1]
     deviation = np.sqrt(50)
     # age, member, town = P, Q, about = a, blue, fox, red
-    assert np.allclose(rows(graph), [[20 / deviation, 1, 0, 0, 0, 0, 2, 0], [0, 0, 0, 1, 0, 0, 0, 1]])
+    assert np.allclose(dense(graph), [[20 / deviation, 1, 0, 0, 0, 0, 2, 0], [0, 0, 0, 1, 0, 0, 0, 1]])
     said = " ".join(graph.notes)
     assert "1 values in 'town' of nodes.csv are new ('R', …) and count as none" in said
     assert "nodes.csv: not used: extra." in said
@@ -39,7 +36,7 @@ def test_the_same_features_in_the_same_order(trained, tables):
 
 def test_the_same_table_is_the_same_to_the_bit(trained, tables):
     again = read_graph(tables(OLD, "source,target\na,b\n"), schema=trained.schema, classes=trained.classes)
-    assert torch.equal(torch.from_numpy(rows(again)), torch.from_numpy(rows(trained)))
+    assert torch.equal(dense(again), dense(trained))
     assert torch.equal(again.y, trained.y)
 
 

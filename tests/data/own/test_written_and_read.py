@@ -5,33 +5,20 @@ from __future__ import annotations
 import csv
 import datetime
 import itertools
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
 import torch
+from own_graphs import PEOPLE, dense, same
 from typer.testing import CliRunner
 
 import pcnet
 from pcnet import PcnetError, read_graph
 from pcnet.cli._data import app
 from pcnet.data import load_embedded, write_graph
-from pcnet.graph import CSR, Graph
-
-PEOPLE = Path(__file__).parents[3] / "examples" / "people"
-
-
-def same(one: Graph, other: Graph) -> None:
-    assert torch.equal(one.edge_index, other.edge_index)
-    assert torch.equal(one.y, other.y)
-    assert type(one.x) is type(other.x)
-    parts = [(g.x.crow, g.x.col, g.x.values) if isinstance(g.x, CSR) else (g.x,) for g in (one, other)]
-    for here, there in zip(*parts, strict=True):
-        assert here.dtype == there.dtype
-        assert torch.equal(here, there)
-    assert one.num_features == other.num_features
+from pcnet.graph import Graph
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
@@ -130,8 +117,7 @@ def test_parquet_types(tmp_path):
         ("tags", "bag"),
         ("fixed", "vector"),
     ]
-    x = graph.x if isinstance(graph.x, torch.Tensor) else graph.x.to_dense()
-    assert x.tolist() == [[1, 1, 1, 0.5, 1], [0, 0, 0, 0, 0], [1, 0, 1, 0, 2]]
+    assert dense(graph).tolist() == [[1, 1, 1, 0.5, 1], [0, 0, 0, 0, 0], [1, 0, 1, 0, 2]]
     assert any("Left out" in note and "day" in note for note in graph.notes)
 
 

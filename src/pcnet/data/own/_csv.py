@@ -6,19 +6,17 @@ import csv
 from array import array
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from itertools import islice
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple, NoReturn
 
 import numpy as np
 
 from pcnet._progress import Progress
 from pcnet.data._reading import ADVICE, reading
-from pcnet.data.own._readers import reader
-from pcnet.data.own._table import Source, Table
-from pcnet.data.own._words import Coded, Codes
+from pcnet.data.own._cells import Coded, Table, numbering
+from pcnet.data.own._readers import Source, reader
 from pcnet.errors import PcnetError
 
 _LONGEST_CELL = 2**31 - 1
@@ -27,37 +25,35 @@ _ROWS_AT_ONCE = 256
 _MEBIBYTE = 2**20
 
 
-@dataclass(frozen=True, kw_only=True)
-class CsvFile(Source):
-    """A text table with a header, and what stands between its columns."""
+class CsvFile(NamedTuple):
+    """A text table, what stands between its columns, and what its header calls them."""
 
     path: Path
     delimiter: str
+    names: tuple[str, ...] = ()
 
     def read(self, names: Sequence[str], progress: Progress) -> Table:
         """The named columns."""
         places = [self.names.index(name) for name in names]
-        seen = [Codes() for _ in names]
+        seen = [numbering("") for _ in names]
         codes = [array("i") for _ in names]
-        rows = 0
+        rows = done = 0
         with reading(self.path, ADVICE), _long_cells(), self.path.open("rb") as stream:
-            progress.stage(f"reading {self.title}", self.size // _MEBIBYTE)
-            done = 0
+            progress.stage(f"reading {self.path.name}", self.path.stat().st_size // _MEBIBYTE)
             records = self.rows(stream)
             next(records)
             while batch := list(islice(records, _ROWS_AT_ONCE)):
-                self._check_lengths(batch, rows)
+                if set(map(len, batch)) != {len(self.names)}:
+                    self._refuse_length(batch, rows)
                 for place, words, numbers in zip(places, seen, codes, strict=True):
                     numbers.extend(map(words.__getitem__, map(str.strip, map(itemgetter(place), batch))))
                 rows += len(batch)
-                if stream.tell() // _MEBIBYTE > done:
-                    progress.advance(stream.tell() // _MEBIBYTE - done)
-                    done = stream.tell() // _MEBIBYTE
-        coded = [
-            Coded(words.words, np.frombuffer(numbers, dtype=np.int32) if rows else np.empty(0, np.int32))
-            for words, numbers in zip(seen, codes, strict=True)
-        ]
-        return Table(self.title, dict(zip(names, coded, strict=True)), rows, lambda row: f"line {self.line(row)}")
+                before, done = done, stream.tell() // _MEBIBYTE
+                if done > before:
+                    progress.advance(done - before)
+        parts = zip(names, seen, codes, strict=True)
+        columns = {name: Coded(list(words)[1:], np.array(numbers, np.int32)) for name, words, numbers in parts}
+        return Table.of_words(self.path.name, columns, rows, lambda row: f"line {self.line(row)}")
 
     def line(self, row: int) -> int:
         """The line on which a row ends; the file is read again, which only a complaint needs."""
@@ -71,22 +67,21 @@ class CsvFile(Source):
         try:
             yield from filter(None, reader)
         except csv.Error as error:
-            raise PcnetError(f"{self.title}, line {reader.line_num}: {error}.") from None
+            raise PcnetError(f"{self.path.name}, line {reader.line_num}: {error}.") from None
 
     def _reader(self, stream: BinaryIO) -> Any:
         return csv.reader(_lines(self.path, stream), delimiter=self.delimiter, strict=True)
 
-    def _check_lengths(self, batch: list[list[str]], before: int) -> None:
-        if set(map(len, batch)) != {len(self.names)}:
-            wrong = next(place for place, cells in enumerate(batch) if len(cells) != len(self.names))
-            raise PcnetError(
-                f"{self.title}, line {self.line(before + wrong)}: there are {len(batch[wrong])} cells, "
-                f"but the header names {len(self.names)} columns."
-            )
+    def _refuse_length(self, batch: list[list[str]], before: int) -> NoReturn:
+        wrong = next(place for place, cells in enumerate(batch) if len(cells) != len(self.names))
+        raise PcnetError(
+            f"{self.path.name}, line {self.line(before + wrong)}: there are {len(batch[wrong])} cells, "
+            f"but the header names {len(self.names)} columns."
+        )
 
 
 @reader(".csv", ".tsv", table=True)
-def open_csv(path: Path) -> CsvFile:
+def open_csv(path: Path) -> Source:
     """Read the header. A `.tsv` has tabs; else whichever of comma and semicolon the header has more of."""
     with _long_cells(), path.open("rb") as stream:
         first = next((line for line in _lines(path, stream) if line.strip()), None)
@@ -94,9 +89,9 @@ def open_csv(path: Path) -> CsvFile:
             raise PcnetError(f"{path} is empty; its first line must name the columns.")
         delimiter = "\t" if path.suffix.lower() == ".tsv" else max(",;", key=first.count)
         notes = (f"{path.name}: columns are separated by semicolons.",) if delimiter == ";" else ()
-        file = CsvFile(path.name, (), path.stat().st_size, notes, path=path, delimiter=delimiter)
         stream.seek(0)
-        return replace(file, names=tuple(name.strip() for name in next(file.rows(stream))))
+        names = tuple(name.strip() for name in next(CsvFile(path, delimiter).rows(stream)))
+        return Source(path.name, names, CsvFile(path, delimiter, names).read, path.stat().st_size, notes)
 
 
 def _lines(path: Path, stream: BinaryIO) -> Iterator[str]:

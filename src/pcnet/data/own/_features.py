@@ -1,4 +1,7 @@
-"""Features from a table: each column is described once, so that any other table can be encoded the same way."""
+"""Features of nodes: from a table, whose columns are described once, so that any other can be encoded the same way.
+
+Where there are none, from where a node stands in the graph.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
+from pcnet.data.own._cells import MOST_CATEGORIES, Bag, Cells, Table, listed, shortened
 from pcnet.data.own._options import KINDS
-from pcnet.data.own._table import MOST_CATEGORIES, Table, listed, shortened
-from pcnet.data.own._words import Bag
 from pcnet.errors import PcnetError, close_match
-from pcnet.graph import CSR, Column, Kind, Schema
+from pcnet.graph import CSR, Column, Kind, Operator, Schema
 
 #: A bag keeps the words that most rows have.
 MOST_WORDS = 5_000
@@ -25,6 +28,12 @@ Block = Any
 MOSTLY_ZERO = 0.25
 #: How columns are called that name something: id, user_id, userId.
 _ID = re.compile(r"(?i:(^|[_\-. ])(id|key|uuid|guid)$)|[a-z]I[dD]$")
+#: Of the spectral embedding.
+_DIMENSIONS = 8
+#: Up to this many nodes all eigenvectors are computed.
+_SMALL = 1_000
+#: Vectors of the subspace iteration on larger graphs, its rounds, and the products in each.
+_VECTORS, _ROUNDS, _PRODUCTS = 2 * _DIMENSIONS, 12, 5
 
 
 def describe(table: Table, names: Sequence[str], kinds: Mapping[str, Kind], notes: list[str]) -> Schema:
@@ -32,14 +41,19 @@ def describe(table: Table, names: Sequence[str], kinds: Mapping[str, Kind], note
 
     Numbers that all lie in [−1, 1] stay as they are; others, and those with gaps, are standardised.
     """
-    check_kinds(table, kinds)
-    identifiers = _identifiers(table, [name for name in names if name not in kinds])
+    for name, given in kinds.items():
+        if name not in table.columns:
+            hint = close_match(name, table.columns)
+            raise PcnetError(f"{table.title} has no column '{name}' to be read as {given}.{hint}")
+        if given not in KINDS:
+            raise PcnetError(f"A column cannot be read as '{given}'; choose from {', '.join(KINDS)}.")
+    identifiers = [name for name in names if name not in kinds and _is_identifier(table.columns[name])]
     columns, left_out = [], []
     for name in names:
         if name in identifiers:
             continue
-        kind = kinds.get(name) or table.kind(name)
-        column = None if kind is None else _describe(table, name, kind, notes)
+        kind = kinds.get(name) or table.columns[name].kind
+        column = None if kind is None else _describe(table.columns[name], kind, notes)
         if column is None or column.width == 0:
             left_out.append(name)
         else:
@@ -59,33 +73,18 @@ def describe(table: Table, names: Sequence[str], kinds: Mapping[str, Kind], note
     return Schema(tuple(columns))
 
 
-def check_kinds(table: Table, kinds: Mapping[str, Kind]) -> None:
-    """Refuse kinds that are none, or are given for no column."""
-    for name, kind in kinds.items():
-        if name not in table.names:
-            raise PcnetError(
-                f"{table.title} has no column '{name}' to be read as {kind}.{close_match(name, table.names)}"
-            )
-        if kind not in KINDS:
-            raise PcnetError(f"A column cannot be read as '{kind}'; choose from {', '.join(KINDS)}.")
-
-
-def _describe(table: Table, name: str, kind: Kind, notes: list[str]) -> Column:
+def _describe(cells: Cells, kind: Kind, notes: list[str]) -> Column:
+    name = cells.name
     if kind == "number":
-        values = table.numbers(name)
+        values = cells.numbers()
         filled = values[~np.isnan(values)]
-        if len(filled) == len(values) and np.abs(values).max(initial=0) <= 1:
-            return Column(name, kind)
-        deviation = float(filled.std()) if len(filled) else 0.0
-        return Column(name, kind, shift=float(filled.mean()) if len(filled) else 0.0, scale=deviation or 1.0)
-    if kind == "boolean":
+        if len(filled) and (len(filled) < len(values) or np.abs(values).max() > 1):
+            return Column(name, kind, shift=float(filled.mean()), scale=float(filled.std()) or 1.0)
+    if kind in ("number", "boolean"):
         return Column(name, kind)
     if kind == "vector":
-        return Column(name, kind, width=table.lists(name).shape[1])
-    if kind == "bag":
-        known = _vocabulary(name, table.bag(name), notes)
-    else:
-        known = tuple(map(str, np.sort(table.coded(name).names())))
+        return Column(name, kind, width=cells.lists.shape[1])
+    known = _vocabulary(name, cells.bag, notes) if kind == "bag" else tuple(map(str, cells.coded.sorted.tolist()))
     return Column(name, kind, width=len(known), values=known)
 
 
@@ -99,11 +98,12 @@ def _vocabulary(name: str, bag: Bag, notes: list[str]) -> tuple[str, ...]:
     return tuple(sorted(word for _, word in ordered[:MOST_WORDS]))
 
 
-def _identifiers(table: Table, names: Sequence[str]) -> list[str]:
-    """Columns that are called as ids are and have another whole number or word in every row."""
-    called = {name: table.kind(name) for name in names if _ID.search(name)}
-    words = {name: table.coded(name) for name, kind in called.items() if kind in ("number", "category", None)}
-    return [name for name, coded in words.items() if coded.different and (coded.whole or called[name] != "number")]
+def _is_identifier(cells: Cells) -> bool:
+    """Whether it is called as ids are and has another whole number or word in every row."""
+    if not _ID.search(cells.name) or cells.kind not in ("number", "category", None):
+        return False
+    coded = cells.coded
+    return len(coded.words) == len(coded.codes) and (coded.whole or cells.kind != "number")
 
 
 def encode(table: Table, schema: Schema, notes: list[str]) -> Tensor | CSR:
@@ -112,7 +112,7 @@ def encode(table: Table, schema: Schema, notes: list[str]) -> Tensor | CSR:
     A column that the table lacks is refused; a category that the schema lacks is a row of zeros, and said.
     """
     for column in schema.columns:
-        if column.name not in table.names:
+        if column.name not in table.columns:
             raise PcnetError(
                 f"The column '{column.name}' is missing in {table.title}; the classifier was trained with it."
             )
@@ -132,33 +132,64 @@ def join(blocks: Sequence[Block]) -> Tensor | CSR:
 
 
 def _block(table: Table, column: Column, notes: list[str]) -> Block:
+    cells = table.columns[column.name]
     if column.kind == "number":
-        values = (table.numbers(column.name) - column.shift) / column.scale
+        values = (cells.numbers() - column.shift) / column.scale
         return np.nan_to_num(values, nan=0.0).astype(np.float32)[:, None]
     if column.kind == "boolean":
-        return table.flags(column.name)[:, None]
+        return cells.flags()[:, None]
     if column.kind == "vector":
-        rows = table.lists(column.name)
-        if rows.shape[1] != column.width:
+        if cells.lists.shape[1] != column.width:
             raise PcnetError(
-                f"The lists in the column '{column.name}' of {table.title} have {rows.shape[1]} numbers; "
+                f"The lists in the column '{column.name}' of {table.title} have {cells.lists.shape[1]} numbers; "
                 f"the classifier was trained with {column.width}."
             )
-        return rows
+        return cells.lists
     if column.kind == "bag":
-        return table.bag(column.name).features(column.values)
-    return _one_hot(table, column, notes)
-
-
-def _one_hot(table: Table, column: Column, notes: list[str]) -> scipy.sparse.csr_matrix:
-    coded = table.coded(column.name)
-    place = {value: index for index, value in enumerate(column.values)}
-    places = coded.spread(np.array([place.get(word, -1) for word in coded.words], dtype=np.int64), -1)
-    unseen = [word for word in coded.words if word not in place]
+        return cells.bag.features(column.values)
+    coded, known = cells.coded, frozenset(column.values)
+    one_hot = Bag.of(([word] for word in coded.words), coded.codes).features(column.values)
+    unseen = [word for word in coded.words if word not in known]
     if unseen:
-        count = int((places < 0).sum()) - coded.empty
+        new = len(coded.codes) - coded.empty - one_hot.nnz
         example = shortened(unseen[0])
-        notes.append(f"{count:,} values in '{column.name}' of {table.title} are new ({example}, …) and count as none.")
-    rows = np.flatnonzero(places >= 0)
-    entries = (np.ones(len(rows), dtype=np.float32), (rows, places[rows]))
-    return scipy.sparse.csr_matrix(entries, shape=(len(places), column.width))
+        notes.append(f"{new:,} values in '{column.name}' of {table.title} are new ({example}, …) and count as none.")
+    return one_hot
+
+
+def structural_features(edge_index: Tensor, num_nodes: int, edge_weight: Tensor | None) -> tuple[Tensor, Schema]:
+    """log(1 + degree), standardised, and √n times the leading eigenvectors of S = D^-½ A D^-½.
+
+    `edge_index` holds both directions of every edge. An eigenvector's sign is free: its largest entry is positive.
+    """
+    # Linear algebra adds up in an order that depends on the number of threads.
+    from threadpoolctl import threadpool_limits
+
+    degree = np.log1p(np.bincount(edge_index[0].numpy(), minlength=num_nodes))
+    degree = (degree - degree.mean()) / (degree.std() or 1.0)
+    operator = Operator.from_edges(edge_index, num_nodes, edge_weight, self_loops="keep", dtype=torch.float64)
+    with threadpool_limits(1):
+        vectors = _leading(operator)
+    largest = vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])]
+    embedding = np.sqrt(num_nodes) * vectors * np.where(largest < 0, -1.0, 1.0)
+    x = torch.from_numpy(np.column_stack([degree, embedding]).astype(np.float32))
+    columns = (Column("log degree", "structure"), Column("spectral embedding", "structure", width=vectors.shape[1]))
+    return x, Schema(columns)
+
+
+def _leading(operator: Operator) -> NDArray[np.float64]:
+    """Eigenvectors of the largest eigenvalues: all of them where the graph is small, else a subspace iteration.
+
+    The iteration multiplies with (S + I)/2, whose eigenvalues lie in [0, 1] in the order of those of S. Its cost is
+    known beforehand, whatever the spectrum; close eigenvalues may share their vectors' plane.
+    """
+    matrix, n = operator.matrix.to_scipy(), operator.num_nodes
+    if n <= _SMALL:
+        return np.linalg.eigh(matrix.toarray())[1][:, ::-1][:, :_DIMENSIONS]
+    basis = np.linalg.qr(np.random.default_rng(0).standard_normal((n, _VECTORS)))[0]
+    for _ in range(_ROUNDS):
+        for _ in range(_PRODUCTS):
+            basis = (matrix @ basis + basis) / 2
+        basis = np.linalg.qr(basis)[0]
+    turn = np.linalg.eigh(basis.T @ (matrix @ basis))[1]
+    return basis @ turn[:, ::-1][:, :_DIMENSIONS]

@@ -1,38 +1,66 @@
-"""What belongs to a graph in files, by their names: edges, nodes, labels, and features that are listed."""
+"""The tables that a graph is made of: what files are by their names, and what opens them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from pcnet._progress import Progress
+from pcnet._progress import Progress, Silent
 from pcnet.data._reading import ADVICE, reading
-from pcnet.data.own._build import graph_of_tables
-from pcnet.data.own._frames import Frame, is_frame
+from pcnet.data.own._arrow import frame_source, is_frame
+from pcnet.data.own._cells import Table, listed
 from pcnet.data.own._options import ReadOptions
-from pcnet.data.own._readers import Tables, open_table, table_suffixes
-from pcnet.data.own._table import Source, listed
+from pcnet.data.own._readers import Source, open_file, table_suffixes
 from pcnet.errors import PcnetError
-from pcnet.graph import Graph
+
+#: Smaller files are read before a progress bar could be seen.
+_LARGE = 16 * 2**20
 
 
-def graph_of_files(path: Path, options: ReadOptions, progress: Progress | None) -> Graph:
+@dataclass(frozen=True)
+class Tables:
+    """Edges, and about the nodes a table, one of labels and a file that lists features, each where there is one."""
+
+    edges: Source
+    nodes: Source | None = None
+    labels: Source | None = None
+    features: Path | None = None
+    progress: Progress | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def sources(self) -> list[Source]:
+        return [source for source in (self.edges, self.nodes, self.labels) if source is not None]
+
+    def rows(self, source: Source, names: Sequence[str]) -> Table:
+        """The named columns of one of the tables."""
+        table = source.read(names, (self.progress if source.size >= _LARGE else None) or Silent())
+        if not table.rows:
+            raise PcnetError(f"{source.title} names its columns but has no rows.")
+        return table
+
+
+def tables_at(path: Path, options: ReadOptions, progress: Progress | None) -> Tables:
     """A file of edges, or a folder with what else belongs to them; a file that is named has no second part in it."""
-    files = _files_in(path) if path.is_dir() else []
     nodes, features = _near(path, options.nodes), _near(path, options.features)
-    edges = _edges_in(path, files) if path.is_dir() else path
+    edges, files = _edges_in(path) if path.is_dir() else (path, [])
     free = _without(files, edges, nodes, features)
     nodes = _called(free, ["nodes"]) if nodes is None else nodes
     features = _called(free, ["features"], (".json",)) if features is None else features
     labels = _called(_without(free, nodes), ["labels", "target"])
-    unread = _without(free, nodes, features, labels)
-    notes = [f"Not read: {listed([file.name for file in unread])}."] if unread else []
-    about = None if nodes is None else source_of(nodes)
-    tables = Tables(open_table(edges), about, None if labels is None else open_table(labels), features, progress)
-    return graph_of_tables(path.resolve().name if path.is_dir() else path.stem, tables, options, notes)
+    unread = [file.name for file in _without(free, nodes, features, labels)]
+    return Tables(
+        open_table(edges),
+        None if nodes is None else source_of(nodes),
+        None if labels is None else open_table(labels),
+        features,
+        progress,
+        (f"Not read: {listed(unread)}.",) if unread else (),
+    )
 
 
 def source_of(nodes: Any) -> Source:
@@ -40,8 +68,17 @@ def source_of(nodes: Any) -> Source:
     if isinstance(nodes, (str, PathLike)):
         return open_table(Path(nodes))
     if is_frame(nodes):
-        return Frame.of(nodes, f"nodes ({type(nodes).__name__})")
+        return frame_source(nodes, f"nodes ({type(nodes).__name__})")
     raise PcnetError(f"nodes is of type {type(nodes).__name__}; give a data frame or the path of a table.")
+
+
+def open_table(path: Path) -> Source:
+    opened = open_file(path, table=True)
+    if isinstance(opened, Source):
+        return opened
+    if not is_frame(opened):
+        raise PcnetError(f"The reader of {path} made a {type(opened).__name__}; a reader of tables makes a data frame.")
+    return frame_source(opened, path.name)
 
 
 def _near(graph: Path, name: Any) -> Any:
@@ -50,12 +87,6 @@ def _near(graph: Path, name: Any) -> Any:
         return name
     here, there = Path(name), (graph if graph.is_dir() else graph.parent) / name
     return there if there.is_file() and not here.is_file() else here
-
-
-def _files_in(folder: Path) -> list[Path]:
-    """The files of a folder in the order of their names; hidden ones are nobody's."""
-    with reading(folder, ADVICE):
-        return sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
 
 
 def _called(files: Sequence[Path], stems: Collection[str], endings: Collection[str] | None = None) -> Path | None:
@@ -69,17 +100,19 @@ def _called(files: Sequence[Path], stems: Collection[str], endings: Collection[s
     return found[0] if len(found) == 1 else None
 
 
-def _edges_in(folder: Path, files: Sequence[Path]) -> Path:
-    """The table of edges, without which there is no graph."""
+def _edges_in(folder: Path) -> tuple[Path, list[Path]]:
+    """The table of edges, without which there is no graph, and all files by their names; hidden ones are nobody's."""
+    with reading(folder, ADVICE):
+        files = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
     edges = _called(files, ["edges"])
     if edges is None:
         wanted = ", ".join(f"edges{ending}" for ending in table_suffixes())
-        there = f"which has {listed([path.name for path in files])}" if files else "which has no files"
+        there = listed([path.name for path in files]) or "no files"
         raise PcnetError(
-            f"There is none of {wanted} in the folder {folder}, {there}; put the edges there, or name the file that "
-            "holds them."
+            f"There is none of {wanted} in the folder {folder}, which has {there}; put the edges there, or name the "
+            "file that holds them."
         )
-    return edges
+    return edges, files
 
 
 def _without(files: Sequence[Path], *taken: object) -> list[Path]:

@@ -10,8 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pcnet.data.own._table import MOST_CATEGORIES, Table, listed, shortened
-from pcnet.data.own._words import Coded
+from pcnet.data.own._cells import MOST_CATEGORIES, Cells, Coded, listed, shortened
 from pcnet.errors import PcnetError
 from pcnet.graph import LabelCandidate
 
@@ -27,35 +26,31 @@ _TELLING = ("label", "class", "target", "category", "type")
 _LONGEST_VALUE = 20
 
 
-def read_labels(
-    table: Table, column: str, classes: Sequence[str | int] | None, notes: list[str]
-) -> tuple[Tensor, Classes | None]:
+def read_labels(cells: Cells, classes: Sequence[str | int] | None, notes: list[str]) -> tuple[Tensor, Classes | None]:
     """y and the names of its classes: whole numbers in their order, else words in theirs; −1 where there is no label.
 
     With `classes` the numbering is theirs, and a label that is none of them is refused: leaving it out would make
     every score look better than it is. Without them, None where no node has a label.
     """
-    coded = table.coded(column)
+    coded = cells.coded
     words = label_words(coded, () if classes is None else tuple(map(str, classes)))
-    known = tuple(np.sort(Coded.of(words, text=coded.text).names()).tolist()) if classes is None else tuple(classes)
+    known = tuple(Coded.of(words, text=coded.text).sorted.tolist()) if classes is None else tuple(classes)
     place = {str(name): number for number, name in enumerate(known)} | {"": -1}
     unknown = next((code for code, word in enumerate(words) if word not in place), None)
     if unknown is not None:
-        table.refuse(
-            coded.row_of(unknown),
-            column,
+        cells.refuse_word(
+            unknown,
             f"{shortened(words[unknown])} is no class of the classifier, which knows {listed(list(map(str, known)))}; "
             "correct it or leave the labels out (drop)",
         )
     y = coded.spread(np.array([place[word] for word in words], dtype=np.int64), -1)
     labelled = int((y >= 0).sum())
     if classes is None:
-        _check_classes(table, column, known, labelled)
+        _check_classes(cells, known, labelled)
     said = [word for word, label in zip(coded.words, words, strict=True) if not label]
     if said:
-        cells = len(y) - labelled - coded.empty
         notes.append(
-            f"{cells:,} cells of '{column}' that say {listed(said)} count as no label; "
+            f"{len(y) - labelled - coded.empty:,} cells of '{cells.name}' that say {listed(said)} count as no label; "
             "if that is a class, give it another name."
         )
     if 0 < labelled < len(y):
@@ -76,60 +71,57 @@ def label_words(coded: Coded, known: Collection[str] = ()) -> list[str]:
     return words
 
 
-def _check_classes(table: Table, column: str, classes: Classes, labelled: int) -> None:
+def _check_classes(cells: Cells, classes: Classes, labelled: int) -> None:
     """Refuse what cannot be learned: one class, or nearly as many classes as labels."""
     if len(classes) == 1:
         raise PcnetError(
-            f"The label column '{column}' of {table.title} has the one value {shortened(str(classes[0]))}; "
+            f"The label column '{cells.name}' of {cells.title} has the one value {shortened(str(classes[0]))}; "
             "there is nothing to tell apart. Name another column, or leave it out (drop)."
         )
     if len(classes) > MOST_CATEGORIES and 2 * len(classes) > labelled:
         raise PcnetError(
-            f"The label column '{column}' of {table.title} has {len(classes):,} different values for {labelled:,} "
+            f"The label column '{cells.name}' of {cells.title} has {len(classes):,} different values for {labelled:,} "
             "nodes: a quantity or a name, not a class. Group its values into a few, name another column, or leave it "
             "out (drop)."
         )
 
 
-def read_ids(table: Table, column: str) -> tuple[NDArray, dict[str, int]]:
+def read_ids(cells: Cells) -> tuple[NDArray, dict[str, int]]:
     """The nodes' names in the order of the table, and the node that each name stands for."""
-    coded = table.coded(column)
+    coded = cells.coded
     if coded.empty:
-        table.refuse(coded.row_of(-1), column, "the id is missing; name every node")
+        cells.refuse_word(-1, "the id is missing; name every node")
     # Words are numbered as they first appear: the first row out of step repeats one.
-    steps = coded.codes != np.arange(table.rows)
+    steps = coded.codes != np.arange(len(coded.codes))
     if steps.any():
         row = int(np.argmax(steps))
         word = coded.words[coded.codes[row]]
-        table.refuse(row, column, f"the id {shortened(word)} was there before; every node needs its own")
+        cells.refuse(row, f"the id {shortened(word)} was there before; every node needs its own")
     longest = max(coded.words, key=len)
     if len(longest) > _LONGEST_NAME:
-        table.refuse(coded.words.index(longest), column, f"an id of {len(longest):,} characters is too long")
+        cells.refuse(coded.words.index(longest), f"an id of {len(longest):,} characters is too long")
     return coded.names(), {word: node for node, word in enumerate(coded.words)}
 
 
-def label_candidates(table: Table, names: Sequence[str]) -> tuple[LabelCandidate, ...]:
-    """The columns among the named ones with few different values, each for two rows on average; no fractions."""
-    values = {name: _few(table, name) for name in names}
-    found = [LabelCandidate(name, tuple(map(_short, few))) for name, few in values.items() if few]
-    unlike = {name: not any(word in name.lower() for word in _TELLING) for name in values}
-    return tuple(sorted(found, key=lambda each: (unlike[each.name], len(each.values))))
+def label_candidates(columns: Sequence[Cells]) -> tuple[LabelCandidate, ...]:
+    """The columns with few different values, each for two rows on average; no fractions."""
+    found = [LabelCandidate(cells.name, tuple(map(_short, few))) for cells in columns if (few := _few(cells))]
+    telling = {each.name for each in found if any(word in each.name.lower() for word in _TELLING)}
+    return tuple(sorted(found, key=lambda each: (each.name not in telling, len(each.values))))
 
 
-def _few(table: Table, column: str) -> list[str]:
+def _few(cells: Cells) -> list[str]:
     """The different values of a column that may hold labels, else none."""
-    kind = table.kind(column)
-    if kind not in ("boolean", "category", "number"):
+    if cells.kind not in ("boolean", "category", "number"):
         return []
-    coded = table.coded(column)
-    repeated = 2 * len(coded.words) <= len(coded.codes) - coded.empty
+    coded = cells.coded
     # The few ways to write that a label is missing come on top of the classes.
-    if not repeated or len(coded.words) > 2 * MOST_CATEGORIES:
+    if not coded.repeated or len(coded.words) > 2 * MOST_CATEGORIES:
         return []
     values = Coded.of({word for word in label_words(coded) if word})
-    if not 2 <= len(values.words) <= MOST_CATEGORIES or (kind == "number" and not values.whole):
+    if not 2 <= len(values.words) <= MOST_CATEGORIES or (cells.kind == "number" and not values.whole):
         return []
-    return list(map(str, np.sort(values.names())))
+    return list(map(str, values.sorted.tolist()))
 
 
 def _short(value: str) -> str:

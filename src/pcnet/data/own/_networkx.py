@@ -8,14 +8,13 @@ from xml.parsers import expat
 
 import numpy as np
 
-from pcnet.data.own._build import graph_of_table
-from pcnet.data.own._ends import Ends, read_weight
+from pcnet.data.own._build import graph_of_nodes, read_weight
+from pcnet.data.own._cells import Coded, Table, shortened, word_of
 from pcnet.data.own._labels import read_ids
+from pcnet.data.own._nodes import Nodes
 from pcnet.data.own._options import ReadOptions
 from pcnet.data.own._readers import reader
 from pcnet.data.own._roles import check_drop, node_columns
-from pcnet.data.own._table import Table, shortened
-from pcnet.data.own._words import Coded, word_of
 from pcnet.errors import PcnetError
 from pcnet.graph import Graph
 
@@ -29,23 +28,21 @@ def graph_of_networkx(name: str, graph: Any, options: ReadOptions) -> Graph:
     for role in ("source", "target", "id"):
         if getattr(options, role):
             raise PcnetError(f"The graph has nodes and edges of its own, no columns; leave out {role}.")
-    columns = node_columns(table.title, table.names, options, _NODE)
-    check_drop(options.drop, [*table.names, "weight"])
-    ids, nodes = read_ids(table, columns.id)
+    columns = node_columns(table.title, [*table.columns], options, _NODE)
+    check_drop(options.drop, [*table.columns, "weight"])
+    ids, places = read_ids(table.columns[_NODE])
     weight = options.weight or ("weight" if "weight" not in options.drop else None)
     links = list(graph.edges(data=weight, default=None)) if weight else [(*ends, None) for ends in graph.edges()]
-    source, target = (
-        np.fromiter((nodes[word_of(link[end])] for link in links), dtype=np.int64, count=len(links)) for end in (0, 1)
-    )
+    ends = np.array([[places[word_of(link[end])] for link in links] for end in (0, 1)], dtype=np.int64)
     weights = None
     if weight and any(link[2] is not None for link in links):
         # An edge without a weight among weighted ones is a mistake that the table reports.
-        coded = Coded.of(word_of(link[2]) for link in links)
-        where = Table("the graph's edges", {weight: coded}, len(links), lambda row: f"{links[row][0]}–{links[row][1]}")
-        weights = read_weight(where, weight)
+        words = {weight: Coded.of(word_of(link[2]) for link in links)}
+        edges = Table.of_words("the graph's edges", words, len(links), lambda row: "{}–{}".format(*links[row]))
+        weights = read_weight(edges.columns[weight])
     elif options.weight:
         raise PcnetError(f"No edge of the graph has the attribute '{options.weight}' for its weight.")
-    return graph_of_table(name, table, columns, ids, Ends(source, target, weights), options, [])
+    return graph_of_nodes(name, Nodes(table, ids, places, ends), columns, weights, options)
 
 
 @reader(".graphml")
@@ -53,7 +50,13 @@ def open_graphml(path: Path) -> Any:
     """A GraphML file. Document types are refused: they can make a small file a huge one."""
     import networkx  # slow to import, needed only here
 
-    _refuse_document_type(path)
+    def refuse(*_: object) -> None:
+        raise PcnetError(f"{path} declares a document type, which GraphML does not need; remove the DOCTYPE.")
+
+    parser = expat.ParserCreate()
+    parser.StartDoctypeDeclHandler = refuse
+    with path.open("rb") as stream:
+        parser.ParseFile(stream)
     return networkx.read_graphml(path)
 
 
@@ -62,27 +65,8 @@ def _node_table(graph: Any) -> Table:
     if not graph.number_of_nodes():
         raise PcnetError("The graph has no nodes.")
     attributes = dict(graph.nodes(data=True))
-    names = dict.fromkeys(str(name) for content in attributes.values() for name in content)
-    words = {name: Coded.of(word_of(content.get(name)) for content in attributes.values()) for name in names}
-    text = any(isinstance(node, str) for node in attributes)
-    nodes = Coded.of(map(word_of, attributes), text=text)
     order = list(attributes)
-    return Table("the graph", {_NODE: nodes, **words}, len(order), lambda row: f"node {shortened(str(order[row]))}")
-
-
-def _refuse_document_type(path: Path) -> None:
-    """Parse up to the first element, before which a document type would stand."""
-
-    def refuse(*_: object) -> None:
-        raise PcnetError(f"{path} declares a document type, which GraphML does not need; remove the DOCTYPE.")
-
-    def stop(*_: object) -> None:
-        raise StopIteration
-
-    parser = expat.ParserCreate()
-    parser.StartDoctypeDeclHandler, parser.StartElementHandler = refuse, stop
-    with path.open("rb") as stream:
-        try:
-            parser.ParseFile(stream)
-        except StopIteration:
-            return
+    words = {_NODE: Coded.of(map(word_of, order), text=any(isinstance(node, str) for node in order))}
+    for name in dict.fromkeys(str(name) for content in attributes.values() for name in content):
+        words[name] = Coded.of(word_of(content.get(name)) for content in attributes.values())
+    return Table.of_words("the graph", words, len(order), lambda row: f"node {shortened(str(order[row]))}")

@@ -47,6 +47,7 @@ class ReadOptions:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "drop", (self.drop,) if isinstance(self.drop, str) else tuple(self.drop))
+        object.__setattr__(self, "kinds", self.kinds or {})
         for name in (self.source, self.target, self.weight, self.id, self.label):
             if name is not None and name in self.drop:
                 raise PcnetError(f"The column '{name}' cannot be both used and dropped.")

@@ -11,14 +11,14 @@ from pcnet._progress import Progress
 from pcnet.data._reading import ADVICE, reading
 
 # Importing them registers the readers.
-from pcnet.data.own import _csv, _parquet  # noqa: F401
+from pcnet.data.own import _csv  # noqa: F401
 from pcnet.data.own._arrays import Arrays, graph_of_arrays
+from pcnet.data.own._arrow import frame_source, is_a, is_frame
 from pcnet.data.own._build import graph_of_tables
-from pcnet.data.own._folder import graph_of_files, source_of
-from pcnet.data.own._frames import Frame, is_a, is_frame
+from pcnet.data.own._folder import Tables, source_of, tables_at
 from pcnet.data.own._networkx import graph_of_networkx
 from pcnet.data.own._options import ReadOptions
-from pcnet.data.own._readers import READERS, Tables, open_file
+from pcnet.data.own._readers import READERS, open_file
 from pcnet.errors import PcnetError
 from pcnet.graph import Graph, Kind, Schema
 
@@ -85,13 +85,14 @@ def graph_of(
             raise PcnetError(f"There is no file or folder {path}.")
         known = READERS.get(path.suffix.lower())
         if path.is_dir() or (known is not None and known.table):
-            return graph_of_files(path, options, progress)
+            called = path.resolve().name if path.is_dir() else path.stem
+            return graph_of_tables(called, tables_at(path, options, progress), options)
         with reading(path, ADVICE):
             return graph_of(open_file(path), options, name=path.stem, title=str(path))
     if is_frame(value):
         about = None if options.nodes is None else source_of(options.nodes)
         features = None if options.features is None else Path(options.features)
-        edges = Frame.of(value, title or f"edges ({type(value).__name__})")
+        edges = frame_source(value, title or f"edges ({type(value).__name__})")
         return graph_of_tables(name, Tables(edges, about, features=features), options)
     kind = type(value).__name__
     if is_a(value, "torch_geometric.data", "Data"):
@@ -117,25 +118,10 @@ def graph_of(
     return value
 
 
-def graph_from_pandas(
-    edges: Any,
-    nodes: Any = None,
-    *,
-    source: str | None = None,
-    target: str | None = None,
-    weight: str | None = None,
-    id: str | None = None,
-    label: str | None = None,
-    drop: Collection[str] = (),
-    kinds: Mapping[str, Kind] | None = None,
-    directed: bool = False,
-    schema: Schema | None = None,
-    classes: Sequence[str | int] | None = None,
-    name: str = "graph",
-) -> Graph:
+def graph_from_pandas(edges: Any, nodes: Any = None, *, name: str = "graph", **options: Any) -> Graph:
     """The graph of two data frames, of pandas, polars, pyarrow or whatever hands out columns through Arrow.
 
-    Columns mean what they mean in files (see `read_graph`); the index of pandas is one of them.
+    Columns and `options` mean what they mean for files (see `read_graph`); the index of pandas is a column.
 
     >>> import pandas
     >>> links = pandas.DataFrame({"source": ["a", "b"], "target": ["b", "c"]})
@@ -146,72 +132,47 @@ def graph_from_pandas(
     for role, table in (("edges", edges), ("nodes", nodes)):
         if not is_frame(table) and not (table is None and role == "nodes"):
             raise PcnetError(f"{role} is of type {type(table).__name__}; give a data frame (pandas, polars, pyarrow).")
-    options = ReadOptions(nodes, None, source, target, weight, id, label, drop, kinds or {}, directed, schema, classes)
-    return graph_of(edges, options, name=name)
+    return graph_of(edges, ReadOptions(nodes, **options), name=name)
 
 
-def graph_from_networkx(
-    graph: Any,
-    *,
-    weight: str | None = None,
-    label: str | None = None,
-    drop: Collection[str] = (),
-    kinds: Mapping[str, Kind] | None = None,
-    directed: bool = False,
-    schema: Schema | None = None,
-    classes: Sequence[str | int] | None = None,
-    name: str = "graph",
-) -> Graph:
-    """The graph of a NetworkX graph; attributes of nodes are read as columns of a table are (see `read_graph`).
+def graph_from_networkx(graph: Any, *, name: str = "graph", **options: Any) -> Graph:
+    """The graph of a NetworkX graph; attributes of nodes are read as columns of a table are.
+
+    `options` are `weight`, `label`, `drop`, `kinds`, `directed`, `schema` and `classes` of `read_graph`.
 
     >>> import networkx
     >>> graph_from_networkx(networkx.karate_club_graph(), label="club").classes
     ('Mr. Hi', 'Officer')
     """
-    options = ReadOptions(
-        weight=weight, label=label, drop=drop, kinds=kinds or {}, directed=directed, schema=schema, classes=classes
-    )
-    return graph_of_networkx(name, graph, options)
+    return graph_of(graph, ReadOptions(**options), name=name)
 
 
-def graph_from_pyg(
-    data: Any,
-    *,
-    directed: bool = False,
-    schema: Schema | None = None,
-    classes: Sequence[str | int] | None = None,
-    name: str = "graph",
-) -> Graph:
+def graph_from_pyg(data: Any, *, name: str = "graph", **options: Any) -> Graph:
     """The graph of PyG's `Data`: edge_index, and where there are any x, y, edge_weight and masks of splits.
+
+    `options` are `directed`, `schema` and `classes` of `read_graph`.
 
     >>> import torch
     >>> from torch_geometric.data import Data
     >>> graph_from_pyg(Data(torch.eye(3), torch.tensor([[0, 1], [1, 2]]), y=torch.tensor([0, 1, 0]))).num_features
     3
     """
-    return graph_of_arrays(name, Arrays.of_pyg(data), ReadOptions(directed=directed, schema=schema, classes=classes))
+    arrays = Arrays.of_pyg(data)
+    return graph_of(arrays, ReadOptions(**options), name=name, title=arrays.title)
 
 
-def graph_from_scipy(
-    adjacency: Any,
-    x: Any = None,
-    y: Any = None,
-    *,
-    directed: bool = False,
-    schema: Schema | None = None,
-    classes: Sequence[str | int] | None = None,
-    name: str = "graph",
-) -> Graph:
+def graph_from_scipy(adjacency: Any, x: Any = None, y: Any = None, *, name: str = "graph", **options: Any) -> Graph:
     """The graph of a sparse matrix: entry (i, j) is the weight of the edge from i to j.
 
     x is an n × F array or sparse matrix, y one label a node (whole numbers or strings; −1, NaN or "" is unknown).
+    `options` are `directed`, `schema` and `classes` of `read_graph`.
 
     >>> import scipy.sparse
     >>> graph_from_scipy(scipy.sparse.eye(3, k=1), y=["cat", "dog", ""]).y.tolist()
     [0, 1, -1]
     """
     arrays = Arrays.of_matrix(adjacency, x, y)
-    return graph_of_arrays(name, arrays, ReadOptions(directed=directed, schema=schema, classes=classes))
+    return graph_of(arrays, ReadOptions(**options), name=name, title=arrays.title)
 
 
 def as_graph(value: Any, *, schema: Schema | None = None, classes: Sequence[str | int] | None = None) -> Graph:

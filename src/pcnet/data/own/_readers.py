@@ -1,4 +1,4 @@
-"""What opens files, one function a format, registered by suffix; and the tables that a graph is made of."""
+"""What opens files: one function a format, registered by suffix."""
 
 from __future__ import annotations
 
@@ -7,16 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pcnet._progress import Progress, Silent
+from pcnet._progress import Progress
 from pcnet._registry import Registry
 from pcnet.data._reading import ADVICE, reading
-from pcnet.data.own._frames import Frame, is_frame
-from pcnet.data.own._table import Source, Table
+from pcnet.data.own._cells import Table
 from pcnet.errors import PcnetError
 
 Open = Callable[[Path], Any]
-#: Smaller files are read before a progress bar could be seen.
-_LARGE = 16 * 2**20
 
 
 class Reader(NamedTuple):
@@ -66,39 +63,13 @@ def open_file(path: Path, *, table: bool = False) -> Any:
         return known.open(path)
 
 
-def open_table(path: Path) -> Source:
-    """The columns of a file."""
-    opened = open_file(path, table=True)
-    if isinstance(opened, Source):
-        return opened
-    if not is_frame(opened):
-        raise PcnetError(f"The reader of {path} made a {type(opened).__name__}; a reader of tables makes a data frame.")
-    return Frame.of(opened, path.name)
-
-
 @dataclass(frozen=True)
-class Tables:
-    """Edges, and about the nodes a table, one of labels and a file that lists features, each where there is one."""
+class Source:
+    """A table that knows its columns before it is read; `size` is how many bytes of a file that takes."""
 
-    edges: Source
-    nodes: Source | None = None
-    labels: Source | None = None
-    features: Path | None = None
-    progress: Progress | None = None
-
-    @property
-    def sources(self) -> list[Source]:
-        """The tables that are there."""
-        return [source for source in (self.edges, self.nodes, self.labels) if source is not None]
-
-    @property
-    def main(self) -> Source | None:
-        """The table that has a row for each node."""
-        return self.nodes or self.labels
-
-    def rows(self, source: Source, names: Sequence[str]) -> Table:
-        """The named columns of one of the tables."""
-        table = source.read(names, (self.progress if source.size >= _LARGE else None) or Silent())
-        if not table.rows:
-            raise PcnetError(f"{source.title} names its columns but has no rows.")
-        return table
+    title: str
+    names: tuple[str, ...]
+    #: The named columns.
+    read: Callable[[Sequence[str], Progress], Table]
+    size: int = 0
+    notes: tuple[str, ...] = ()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from pcnet.data.own._cells import listed, number_in
 from pcnet.data.own._options import ReadOptions
-from pcnet.data.own._table import listed
 from pcnet.errors import PcnetError, close_match
 
 _ENDS = (
@@ -27,19 +28,6 @@ _LABELS = ("label", "labels", "class", "classes", "target", "node_label", "class
 _INDEX = re.compile(r"|__index_level_[0-9]+__")
 
 
-class EdgeColumns(NamedTuple):
-    """The columns of an edge table."""
-
-    source: str
-    target: str
-    weight: str | None
-    notes: list[str]
-
-    @property
-    def names(self) -> list[str]:
-        return [self.source, self.target, *([] if self.weight is None else [self.weight])]
-
-
 class NodeColumns(NamedTuple):
     """The columns of a node table."""
 
@@ -53,12 +41,12 @@ class NodeColumns(NamedTuple):
         return [self.id, *([] if self.label is None else [self.label]), *self.features]
 
 
-def edge_columns(title: str, names: Sequence[str], options: ReadOptions) -> EdgeColumns:
-    """Source, target and weight among the columns of the table `title`."""
+def edge_columns(title: str, names: Sequence[str], options: ReadOptions) -> tuple[str, str, str | None, list[str]]:
+    """Source, target and weight among the columns of the table `title`, and notes on them."""
     free = free_columns(names, options)
     if len(free) < 2:
         raise PcnetError(f"{title} has {len(free)} columns; edges need two, for instance source,target.")
-    if options.source is None and all(map(_is_number, free)):
+    if options.source is None and not any(map(math.isnan, map(number_in, free))):
         raise PcnetError(
             f"The columns of {title} are called {listed(free)}; the first line of a file must name them, "
             "as in source,target."
@@ -75,7 +63,7 @@ def edge_columns(title: str, names: Sequence[str], options: ReadOptions) -> Edge
     weight = None if weight in (source, target) else weight
     note = f"{title}: edges from '{source}' to '{target}'" + (f", weighted by '{weight}'." if weight else ".")
     unused = [name for name in free if name not in (source, target, weight)]
-    return EdgeColumns(source, target, weight, [note, *_left(title, unused)])
+    return source, target, weight, [note, *_left(title, unused)]
 
 
 def id_column(title: str, names: Sequence[str], options: ReadOptions) -> tuple[str, bool]:
@@ -93,7 +81,7 @@ def node_columns(
 ) -> NodeColumns:
     """Label and features among the columns of the table `title`, whose nodes `identity` names for that reason.
 
-    A label that was asked for and is not there is left to `graph_of_table`, which sees what could be one.
+    A label that was asked for and is not there is left to `graph_of_nodes`, which sees what could be one.
     """
     if options.label == identity:
         raise PcnetError(f"The column '{identity}' of {title} cannot be both id and label; name two.")
@@ -121,7 +109,6 @@ def free_columns(names: Sequence[str], options: ReadOptions) -> list[str]:
 
 
 def is_unnamed(name: str) -> bool:
-    """Whether a column has no name of its own."""
     return _INDEX.fullmatch(name) is not None
 
 
@@ -155,11 +142,3 @@ def _known(names: Iterable[str], usual: Sequence[str]) -> str | None:
 
 def _left(title: str, names: list[str]) -> list[str]:
     return [f"{title}: not used: {listed(names)}."] if names else []
-
-
-def _is_number(name: str) -> bool:
-    try:
-        float(name)
-    except ValueError:
-        return False
-    return True

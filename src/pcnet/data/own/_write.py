@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pcnet._files import write_atomically
-from pcnet.data.own._frames import arrow
+from pcnet.data.own._arrow import arrow
 from pcnet.errors import PcnetError
 from pcnet.graph import CSR, Graph
 
@@ -42,8 +42,11 @@ def write_graph(graph: Graph, folder: str | Path, *, format: Format = "csv") -> 
     present = [path for stem in ("edges", "nodes") for path in sorted(folder.glob(f"{stem}.*"))]
     if present:
         raise PcnetError(f"{folder} already has {present[0].name}; choose another folder.")
-    write = _write_csv if format == "csv" else _write_parquet
-    write_atomically(nodes, lambda path: write(path, _nodes(graph, format)))
+    write, lists = (_write_csv, _json_lists) if format == "csv" else (_write_parquet, _arrow_lists)
+    classes = [*(range(graph.num_classes) if graph.classes is None else graph.classes), None]
+    labels = [classes[label] for label in graph.y.tolist()]
+    columns = {"id": graph.node_names, "label": labels, "features": lists(graph)}
+    write_atomically(nodes, lambda path: write(path, columns))
     try:
         write_atomically(edges, lambda path: write(path, _edges(graph)))
     except BaseException:
@@ -54,7 +57,6 @@ def write_graph(graph: Graph, folder: str | Path, *, format: Format = "csv") -> 
 
 
 def _edges(graph: Graph) -> dict[str, NDArray]:
-    """The columns of the table of edges."""
     source, target = graph.edge_index.numpy()
     weight = np.ones(len(source)) if graph.edge_weight is None else graph.edge_weight.double().numpy()
     n, names = graph.num_nodes, graph.node_names
@@ -65,34 +67,19 @@ def _edges(graph: Graph) -> dict[str, NDArray]:
     return columns if graph.edge_weight is None else {**columns, "weight": weight[once]}
 
 
-def _nodes(graph: Graph, format: Format) -> dict[str, Any]:
-    """The columns of the table of nodes."""
-    classes = [*(range(graph.num_classes) if graph.classes is None else graph.classes), None]
-    labels = [classes[label] for label in graph.y.tolist()]
-    features = _json_lists(graph) if format == "csv" else _arrow_lists(graph)
-    return {"id": graph.node_names, "label": labels, "features": features}
-
-
-def _dense_rows(graph: Graph) -> Iterator[NDArray[np.float32]]:
-    """Blocks of rows of x with their zeros; what float64 holds in between is exact."""
+def _json_lists(graph: Graph) -> Iterator[str]:
+    """A number of 32 bits is one of 64 bits too, and JSON writes those exactly; most are zero, and short."""
     x: Any = graph.x.to_scipy() if isinstance(graph.x, CSR) else graph.x.numpy()
     for start in range(0, graph.num_nodes, _ROWS):
         part = x[start : start + _ROWS]
-        yield np.asarray(part.toarray() if isinstance(graph.x, CSR) else part, dtype=np.float32)
-
-
-def _json_lists(graph: Graph) -> Iterator[str]:
-    """A number of 32 bits is one of 64 bits too, and JSON writes those exactly; most are zero, and short."""
-    for part in _dense_rows(graph):
-        for row in part.tolist():
-            yield json.dumps([value or 0 for value in row])
+        rows = np.asarray(part.toarray() if isinstance(graph.x, CSR) else part, dtype=np.float32)
+        yield from (json.dumps([value or 0 for value in row]) for row in rows.tolist())
 
 
 def _arrow_lists(graph: Graph) -> Any:
     pa = arrow()
-    values = np.concatenate([part.ravel() for part in _dense_rows(graph)])
     start = np.arange(graph.num_nodes + 1, dtype=np.int64) * graph.num_features
-    return pa.LargeListArray.from_arrays(pa.array(start), pa.array(values))
+    return pa.LargeListArray.from_arrays(pa.array(start), pa.array(graph.x.to_dense().float().numpy().ravel()))
 
 
 def _write_csv(path: Path, columns: dict[str, Any]) -> None:

@@ -1,12 +1,16 @@
-"""Lists of edges against sets of pairs."""
+"""Lists of edges against sets of pairs; rows of features that sum to 1."""
 
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pcnet.data import normalise_rows
 from pcnet.data._canonical import one_way, undirected
+from pcnet.graph import CSR
 
 PAIRS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=30)
 
@@ -28,3 +32,18 @@ def test_large_ids_do_not_overflow():
     n = 100_000
     ends = np.array([n - 1, n - 2], dtype=np.int32)
     assert one_way(ends, ends[::-1], n).tolist() == [[n - 2, n - 1], [n - 1, n - 2]]
+
+
+def test_rows_sum_to_one_and_zero_rows_stay():
+    x = torch.tensor([[1.0, 3.0, 0.0], [0.0, 0.0, 0.0], [0.1, 0.0, 0.1]])
+    expected = torch.tensor([[0.25, 0.75, 0.0], [0.0, 0.0, 0.0], [0.5, 0.0, 0.5]])
+    assert torch.equal(normalise_rows(x), expected)
+    sparse = normalise_rows(CSR.from_scipy(scipy.sparse.csr_matrix(x.numpy())))
+    assert torch.equal(sparse.to_dense(), expected)
+    assert normalise_rows(x.double()).dtype == torch.float64
+
+
+def test_input_is_left_alone():
+    x = torch.ones(2, 2)
+    normalise_rows(x)
+    assert torch.equal(x, torch.ones(2, 2))
