@@ -6,12 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from pcnet._checks import finite_array
 from pcnet.compare._metrics import Metric
-from pcnet.compare._ranks import CriticalDifference, critical_difference, least_p
+from pcnet.compare._ranks import CriticalDifference, critical_difference
 from pcnet.compare._summary import Summary
-from pcnet.compare._tests import LEVEL, Scores, difference_interval, holm, signed_rank
-from pcnet.errors import PcnetError
+from pcnet.compare._tests import LEVEL, Scores, difference_interval, least_p, paired, runs_of
 
 BEST, WORSE, PERHAPS, UNKNOWN = "best", "worse", "may be as good", "cannot tell"
 
@@ -70,7 +68,7 @@ class Comparison:
     @cached_property
     def ranks(self) -> CriticalDifference:
         """All against all by ranks; differences are better − other."""
-        return critical_difference({method: self._gains(method) for method in self.order})
+        return critical_difference(self._gains)
 
     def lead(self, method: str, other: str) -> Lead:
         """By how much one is better; the intervals of all methods to the best together hold at 95 % (Bonferroni)."""
@@ -83,10 +81,10 @@ class Comparison:
     def standings(self) -> list[Standing]:
         """Best first."""
         best, *others = self.order
-        raw = [signed_rank(self._gains(best), self._gains(other)) for other in others]
-        return [Standing(best, self.ranks.ranks[best])] + [
-            Standing(other, self.ranks.ranks[other], self.lead(best, other), p, corrected)
-            for other, p, corrected in zip(others, raw, holm(raw), strict=True)
+        ranks = self.ranks.ranks
+        return [Standing(best, ranks[best])] + [
+            Standing(pair.second, ranks[pair.second], self.lead(best, pair.second), pair.p, pair.corrected)
+            for pair in paired(runs_of(self._gains), [(best, other) for other in others])
         ]
 
     @property
@@ -94,9 +92,10 @@ class Comparison:
         """The lowest corrected p that the standings can have; above 0.05 ranks tell nothing apart."""
         return least_p(len(self.test_per_train), len(self.scores) - 1)
 
-    def _gains(self, method: str) -> list[float]:
-        """The score of each run with the sign that makes more of it better."""
-        return [self.metric.sign * score for score in self.scores[method].per_run]
+    @cached_property
+    def _gains(self) -> dict[str, list[float]]:
+        """The scores of every run with the sign that makes more of them better, the best method first."""
+        return {method: [self.metric.sign * score for score in self.scores[method].per_run] for method in self.order}
 
 
 @dataclass(frozen=True)
@@ -142,19 +141,14 @@ def winners(per_run: Mapping[str, Scores]) -> Winners:
     >>> found.best, found.note[:20]
     ('gcn', 'too few runs to tell')
     """
-    scores = {method: finite_array(f"The runs of {method}", each) for method, each in per_run.items()}
-    if len({each.shape for each in scores.values()}) != 1 or any(
-        each.ndim != 1 or not len(each) for each in scores.values()
-    ):
-        raise PcnetError("A paired comparison needs the same number of runs, on the same splits, of every method.")
-    means = {method: float(each.mean()) for method, each in scores.items()}
-    best, *others = sorted(means, key=lambda method: -means[method])
-    raw = [signed_rank(scores[best], scores[method]) for method in others]
+    scores = runs_of(per_run)
+    best, *others = sorted(scores, key=lambda method: -scores[method].mean())
     rivals = tuple(
-        Rival(method, means[best] - means[method], p, corrected, corrected > LEVEL)
-        for method, p, corrected in zip(others, raw, holm(raw), strict=True)
+        Rival(pair.second, pair.difference, pair.p, pair.corrected, pair.corrected > LEVEL)
+        for pair in paired(scores, [(best, other) for other in others])
     )
-    runs, least = len(scores[best]), least_p(len(scores[best]), len(others))
+    runs = len(scores[best])
+    least = least_p(runs, len(others))
     few = (
         f"too few runs to tell: with n = {runs} no p among {len(scores)} methods can fall below {least:.3g} after "
         "Holm's correction"

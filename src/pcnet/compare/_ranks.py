@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pcnet._checks import finite_array
-from pcnet.compare._tests import DIGITS, LEVEL, Scores, holm, mid_ranks, signed_rank
+from pcnet.compare._tests import DIGITS, LEVEL, Pair, Scores, least_p, mid_ranks, paired, runs_of
 from pcnet.errors import PcnetError
 
 
@@ -37,17 +36,6 @@ def average_ranks(means: Mapping[str, Sequence[float | None]]) -> dict[str, floa
 
 
 @dataclass(frozen=True)
-class Pair:
-    """Two methods, the better ranked first: `difference` is first − second of the means, `corrected` its p by Holm."""
-
-    first: str
-    second: str
-    difference: float
-    p: float
-    corrected: float
-
-
-@dataclass(frozen=True)
 class CriticalDifference:
     """What a critical-difference picture shows: average ranks, best first, and the groups that its bars join."""
 
@@ -62,11 +50,6 @@ class CriticalDifference:
         return least_p(self.runs, len(self.pairs))
 
 
-def least_p(runs: int, comparisons: int) -> float:
-    """min(1, 2m / 2ⁿ): no p of Wilcoxon's test over n runs, corrected by Holm over m comparisons, can be lower."""
-    return min(1.0, 2 * comparisons / 2**runs)
-
-
 def critical_difference(per_run: Mapping[str, Scores]) -> CriticalDifference:
     """Average ranks over runs, and every largest group without a pair that differs at 0.05; run i is split i for all.
 
@@ -78,23 +61,18 @@ def critical_difference(per_run: Mapping[str, Scores]) -> CriticalDifference:
     >>> critical_difference({"gcn": [80.0, 82.0, 84.0], "mlp": [75.0, 76.0, 77.0]}).groups
     (('gcn', 'mlp'),)
     """
-    scores = {method: finite_array(f"The runs of {method}", each) for method, each in per_run.items()}
-    ranks = average_ranks({method: np.round(each, DIGITS).tolist() for method, each in scores.items()})
+    runs = runs_of(per_run)
+    ranks = average_ranks({method: np.round(each, DIGITS).tolist() for method, each in runs.items()})
     order = sorted(ranks, key=lambda method: ranks[method])
-    both = list(itertools.combinations(order, 2))
-    raw = [signed_rank(scores[first], scores[second]) for first, second in both]
-    pairs = tuple(
-        Pair(first, second, float(np.mean(scores[first] - scores[second])), p, corrected)
-        for (first, second), p, corrected in zip(both, raw, holm(raw), strict=True)
-    )
+    pairs = paired(runs, itertools.combinations(order, 2))
     alike = {method: set[str]() for method in order}
     for pair in pairs:
         if pair.corrected > LEVEL:
             alike[pair.first].add(pair.second)
             alike[pair.second].add(pair.first)
-    groups = [tuple(sorted(group, key=order.index)) for group in _largest(set(), set(order), set(), alike)]
-    joined = sorted((group for group in groups if len(group) > 1), key=lambda group: [order.index(m) for m in group])
-    return CriticalDifference(len(scores[order[0]]), {method: ranks[method] for method in order}, pairs, tuple(joined))
+    groups = [sorted(order.index(method) for method in group) for group in _largest(set(), set(order), set(), alike)]
+    joined = tuple(tuple(order[place] for place in group) for group in sorted(groups) if len(group) > 1)
+    return CriticalDifference(len(runs[order[0]]), {method: ranks[method] for method in order}, pairs, joined)
 
 
 def _largest(
