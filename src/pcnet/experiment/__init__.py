@@ -1,7 +1,6 @@
 """From what was asked for to an experiment (`resolve`), to scored runs (`run_experiment`), and to their folder."""
 
-from pcnet.experiment._compare_folder import CompareFolder
-from pcnet.experiment._compared import Compared, Trained
+from pcnet.experiment._compared import Compared, CompareFolder, Trained
 from pcnet.experiment._ensemble import Ensemble, FilterResponse
 from pcnet.experiment._estimate import Estimate, Pooled
 from pcnet.experiment._experiment import Experiment, override
