@@ -1,25 +1,20 @@
-"""What the paper prints: its tables, ablations, complexities and dataset statistics, read from `published.toml`."""
+"""What the paper prints, read from `published.toml`, and Tables 1 to 4 as presets, split as `tables.toml` says."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any, Literal
 
-from pcnet._files import parse_toml
+from pcnet._files import read_toml
 from pcnet.compare import half_width_of
 from pcnet.errors import PcnetError, close_match
+from pcnet.experiment import PRESETS, Preset
 
 #: The half-width of a 95 % interval of the mean, or the standard deviation between runs.
 Spread = Literal["ci95", "std"]
-
-
-@cache
-def document(name: str) -> Mapping[str, Any]:
-    """A data file of this room."""
-    return parse_toml(files("pcnet.paper").joinpath(name).read_text(encoding="utf-8"), name)
 
 
 @dataclass(frozen=True)
@@ -78,8 +73,9 @@ class Statistics:
     note: str = ""
 
 
+@cache
 def _document() -> Mapping[str, Any]:
-    return document("published.toml")
+    return read_toml(Path(__file__).with_name("published.toml"))
 
 
 def published_names() -> tuple[str, ...]:
@@ -97,6 +93,13 @@ def published(table: str) -> Published:
         )
     part = _document()[table]
     datasets, rows = tuple(part["datasets"]), part["rows"]
+
+    def figure(method: str, dataset: str, cell: Any) -> Figure:
+        mean, spread = (None, None) if cell == "OOM" else cell
+        spread_is = part.get("spread_of", {}).get(method, part["spread"])
+        runs = part.get("runs_on", {}).get(dataset, part.get("runs"))
+        return Figure(mean, spread, spread_is, runs, part.get("cell_notes", {}).get(method, {}).get(dataset, ""))
+
     return Published(
         name=table,
         title=part["title"],
@@ -104,7 +107,7 @@ def published(table: str) -> Published:
         methods=tuple(rows),
         datasets=datasets,
         figures={
-            (method, dataset): _figure(part, method, dataset, cell)
+            (method, dataset): figure(method, dataset, cell)
             for method, row in rows.items()
             for dataset, cell in zip(datasets, row, strict=True)
         },
@@ -114,13 +117,6 @@ def published(table: str) -> Published:
     )
 
 
-def _figure(part: Mapping[str, Any], method: str, dataset: str, cell: Any) -> Figure:
-    mean, spread = (None, None) if cell == "OOM" else cell
-    spread_is = part.get("spread_of", {}).get(method, part["spread"])
-    runs = part.get("runs_on", {}).get(dataset, part.get("runs"))
-    return Figure(mean, spread, spread_is, runs, part.get("cell_notes", {}).get(method, {}).get(dataset, ""))
-
-
 def published_complexity() -> dict[str, str]:
     """The cost of one forward pass by method, as the paper's formulas."""
     return dict(_document()["complexity"])
@@ -128,8 +124,13 @@ def published_complexity() -> dict[str, str]:
 
 def published_statistics() -> dict[str, Statistics]:
     """The paper's dataset table by dataset."""
-    document = _document()
-    return {
-        name: Statistics(**row, note=document["statistics_notes"].get(name, ""))
-        for name, row in document["statistics"].items()
+    notes = _document()["statistics_notes"]
+    return {name: Statistics(**row, note=notes.get(name, "")) for name, row in _document()["statistics"].items()}
+
+
+for _name, _settings in read_toml(Path(__file__).with_name("tables.toml")).items():
+    _figures, _rows = published(_name).figures, published(_name).methods
+    _printed = {
+        place: (f.mean, f.spread) for place, f in _figures.items() if f.mean is not None and f.spread is not None
     }
+    PRESETS.add(_name, Preset(_name, **_settings, figures=_printed, rows=_rows))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -40,11 +40,13 @@ MARKS = {"reproduced": "", "above": " ↑", "below": " ↓", "not reproducible":
 def table_report(table: str, records: Mapping[Cell, Record], missing: Mapping[Cell, str]) -> dict[str, Any]:
     """Every cell with its verdict; average ranks, ours and the paper's; the winners of each dataset."""
     paper = published(table)
-    cells = [_cell(cell, record, paper.cell(cell.method, cell.dataset)) for cell, record in records.items()]
     ours = {(cell.method, cell.dataset): record["test"]["mean"] for cell, record in records.items()}
     methods = [method for method in paper.methods if any(cell.method == method for cell in records)]
     datasets = [name for name in paper.datasets if any(cell.dataset == name for cell in records)]
-    figures = {method: [paper.cell(method, name) for name in datasets] for method in methods}
+    means = {
+        "ours": {method: [ours.get((method, name)) for name in datasets] for method in methods},
+        "paper": {m: [f.mean if (f := paper.cell(m, name)) else None for name in datasets] for m in methods},
+    }
     in_their_way = any(cell.as_published for cell in records)
     return {
         "table": table,
@@ -53,20 +55,16 @@ def table_report(table: str, records: Mapping[Cell, Record], missing: Mapping[Ce
         "rule": RULE,
         "ci95": "percentile bootstrap interval of the mean over runs, 1000 resamples",
         "datasets": datasets,
-        "cells": cells,
+        "cells": [_cell(cell, record, paper.cell(cell.method, cell.dataset)) for cell, record in records.items()],
         "missing": [{"method": c.method, "dataset": c.dataset, "reason": reason} for c, reason in missing.items()],
-        "ranks": {
-            "ours": _ranks({m: [ours.get((m, name)) for name in datasets] for m in methods}),
-            "paper": _ranks({m: [None if f is None else f.mean for f in figures[m]] for m in methods}),
-        },
+        "ranks": {whose: average_ranks(rows) if len(rows) > 1 else {} for whose, rows in means.items()},
         "winners": {name: asdict(winners(scores)) for name in datasets if len(scores := _runs(records, name)) > 1},
         "notes": list(paper.notes),
     }
 
 
 def _cell(cell: Cell, record: Record, figure: Figure | None) -> dict[str, Any]:
-    test = record["test"]
-    ours = Summary(test["mean"], tuple(test["ci95"]), test["std"], tuple(test["per_run"]))
+    ours = Summary.from_dict(record["test"])
     row = {**record, "runs": len(ours.per_run), "half_width": ours.half_width, "paper": None, "verdict": None}
     if figure is not None and figure.mean is not None and figure.half_width is not None:
         reason = NOT_REPRODUCIBLE.get((cell.table, cell.method), "")
@@ -75,79 +73,51 @@ def _cell(cell: Cell, record: Record, figure: Figure | None) -> dict[str, Any]:
     return row
 
 
-def _ranks(means: Mapping[str, Sequence[float | None]]) -> dict[str, float]:
-    return average_ranks(means) if len(means) > 1 else {}
-
-
 def _runs(records: Mapping[Cell, Record], dataset: str) -> dict[str, list[float]]:
     """Scores by method, of those that were run on the same splits as most."""
     own = {cell.method: record for cell, record in records.items() if cell.dataset == dataset}
-    splits = [tuple(record["split_hashes"]) for record in own.values()]
+    splits = [record["split_hashes"] for record in own.values()]
     common = max(splits, key=splits.count)
-    return {m: list(r["test"]["per_run"]) for m, r in own.items() if tuple(r["split_hashes"]) == common}
+    return {method: record["test"]["per_run"] for method, record in own.items() if record["split_hashes"] == common}
 
 
 def overview_table(report: Mapping[str, Any]) -> Table:
     """Methods by datasets: our mean ± and in brackets the difference to the paper."""
-    by_place = {(cell["method"], cell["dataset"]): cell for cell in report["cells"]}
-    gone = {(each["method"], each["dataset"]): each["reason"] for each in report["missing"]}
-    methods = dict.fromkeys([*(m for m, _ in _ordered(report, by_place)), *(m for m, _ in gone)])
-    datasets = list(dict.fromkeys([*report["datasets"], *(name for _, name in gone)]))
-    ranks = report["ranks"]
-
-    def text(method: str, name: str) -> str:
-        if (method, name) in by_place:
-            return _overview_text(by_place[method, name])
-        return gone.get((method, name), "")
-
+    texts = {(each["method"], each["dataset"]): each["reason"] for each in report["missing"]}
+    datasets = dict.fromkeys([*report["datasets"], *(name for _, name in texts)])
+    computed = {cell["method"] for cell in report["cells"]}
+    ordered = [method for method in published(report["table"]).methods if method in computed]
+    methods, ranks = dict.fromkeys([*ordered, *(method for method, _ in texts)]), report["ranks"].values()
+    by_label: dict[str, dict[str, None]] = {}
+    for cell in report["cells"]:
+        found, label = cell["verdict"], cell.get("as_published")
+        beside = "" if found is None else f" ({found['difference']:+.2f}{MARKS[found['word']]})"
+        mean = f"{cell['test']['mean']:.2f}{DAGGER if label else ''}"
+        texts[cell["method"], cell["dataset"]] = f"{mean} ± {cell['half_width']:.2f}{beside}"
+        if label:
+            by_label.setdefault(label, {})[method_name(cell["method"])] = None
     rows = [
         [
             method_name(method),
-            *(text(method, name) for name in datasets),
-            *(f"{ranks[which][method]:.2f}" if method in ranks[which] else "" for which in ("ours", "paper")),
+            *(texts.get((method, name), "") for name in datasets),
+            *(f"{rank[method]:.2f}" if method in rank else "" for rank in ranks),
         ]
         for method in methods
     ]
-    words = [cell["verdict"]["word"] for cell in report["cells"] if cell["verdict"] is not None]
-    counts = ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
-    notes = (
-        f"Verdicts: {counts or 'none'}. {report['rule']}.",
+    counts = Counter(cell["verdict"]["word"] for cell in report["cells"] if cell["verdict"] is not None)
+    said = ", ".join(f"{count} {word}" for word, count in counts.items())
+    notes = [
+        f"Verdicts: {said or 'none'}. {report['rule']}.",
         "Ours ± the larger half of the 95 % bootstrap interval of the mean over runs; in brackets ours − paper, with ↑ "
         "above, ↓ below, * not reproducible. Ranks, ours and the paper's: mean over these datasets, ties shared.",
-        *_beside_reruns(report),
-        *_labels(report),
-    )
+    ]
+    if again := [(cell["test"]["mean"], *cell["rerun"]) for cell in report["cells"] if cell["rerun"] is not None]:
+        inside = sum(abs(ours - mean) <= half for ours, mean, half in again)
+        notes += [
+            f"Of {len(again)} cells whose authors' code was run again, {inside} of ours lie inside its 95 % interval."
+        ]
+    notes += [f"{DAGGER} {', '.join(names)}: {label}." for label, names in by_label.items()]
     return Table(report["title"], ("method", *datasets, "rank", "paper's"), rows, notes, wrap=True)
-
-
-def _ordered(report: Mapping[str, Any], places: Mapping[tuple[str, str], Any]) -> list[tuple[str, str]]:
-    order = {method: place for place, method in enumerate(published(report["table"]).methods)}
-    return sorted(places, key=lambda place: order[place[0]])
-
-
-def _overview_text(cell: Mapping[str, Any]) -> str:
-    found = cell["verdict"]
-    beside = "" if found is None else f" ({found['difference']:+.2f}{MARKS[found['word']]})"
-    own_way = DAGGER if cell.get("as_published") else ""
-    return f"{cell['test']['mean']:.2f}{own_way} ± {cell['half_width']:.2f}{beside}"
-
-
-def _beside_reruns(report: Mapping[str, Any]) -> list[str]:
-    """How often our mean lies where the authors' own code, run again, says that it should."""
-    again = [(cell["test"]["mean"], *cell["rerun"]) for cell in report["cells"] if cell["rerun"] is not None]
-    inside = sum(abs(ours - mean) <= half for ours, mean, half in again)
-    if not again:
-        return []
-    return [f"Of {len(again)} cells whose authors' code was run again, {inside} of ours lie inside its 95 % interval."]
-
-
-def _labels(report: Mapping[str, Any]) -> list[str]:
-    """A sentence for each way in which numbers of this table were made that is not ours."""
-    by_label: dict[str, list[str]] = {}
-    for cell in report["cells"]:
-        if cell.get("as_published"):
-            by_label.setdefault(cell["as_published"], []).append(method_name(cell["method"]))
-    return [f"{DAGGER} {', '.join(dict.fromkeys(names))}: {label}." for label, names in by_label.items()]
 
 
 def cells_table(report: Mapping[str, Any]) -> Table:
