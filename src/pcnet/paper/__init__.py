@@ -6,7 +6,6 @@ picture. Who runs them adds the command, the date, the machine and the versions.
 
 from pcnet.paper._cells import ORIGINAL, Cell, OriginalEvaluation, cells_of
 from pcnet.paper._datasets import datasets_table, run_datasets, statistics
-from pcnet.paper._differences_plot import plot_differences
 from pcnet.paper._figure2 import figure2_table, plot_figure2, run_figure2
 from pcnet.paper._published import (
     Figure,
@@ -18,7 +17,7 @@ from pcnet.paper._published import (
     published_statistics,
 )
 from pcnet.paper._sweep import Record, TableSweep
-from pcnet.paper._tables import cells_table, overview_table, table_report, winners_table
+from pcnet.paper._tables import cells_table, overview_table, plot_differences, table_report, winners_table
 
 __all__ = [
     "ORIGINAL",
