@@ -11,17 +11,7 @@ import numpy as np
 
 from pcnet.compare._metrics import Metric
 from pcnet.compare._summary import Summary
-from pcnet.compare._tests import (
-    DIGITS,
-    LEVEL,
-    Pair,
-    Scores,
-    difference_interval,
-    least_p,
-    mid_ranks,
-    paired,
-    runs_of,
-)
+from pcnet.compare._tests import DIGITS, LEVEL, Pair, Scores, difference_interval, least_p, mid_ranks, paired, runs_of
 from pcnet.errors import PcnetError
 
 BEST, WORSE, PERHAPS, UNKNOWN = "best", "worse", "may be as good", "cannot tell"

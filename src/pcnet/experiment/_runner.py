@@ -126,7 +126,12 @@ def run_experiment(
     require_labels(graph)
     splits = splits_of(graph, experiment)
     check_scorable(experiment.scored_by, splits)
-    runs, final = _runs(experiment, splits), _members(graph, experiment, members)
+    known = (graph.y >= 0).nonzero().flatten()
+    runs = _runs(experiment, splits)
+    final = [
+        Run(experiment.model, experiment.training, targets_of_all(graph, known, VAL_SHARE, seed), seed)
+        for seed in range(experiment.seeds[0], experiment.seeds[0] + members)
+    ]
     candidates = None if tested is None else CandidateEpochs(tested, len(runs))
     start = time.perf_counter()
     trained = train(
@@ -152,8 +157,8 @@ def run_experiment(
     test, val = (_summaries(logits, splits, part) for part in ("test", "val"))
     kept = tuple(zip(final, trained[len(runs) :], strict=True))
     if not experiment.follows_paper:
-        known = {name: test[name] for name in test if name in val}
-        test = dict(estimates(Pooled.of(splits, logits), known, int((graph.y < 0).sum()), val, kept))
+        both = {name: test[name] for name in test if name in val}
+        test = dict(estimates(Pooled.of(splits, logits), both, graph.num_nodes - len(known), val, kept))
     return Result(experiment, splits, outcomes, test, val, seconds, kept)
 
 
@@ -188,14 +193,6 @@ def targets_of_all(graph: Graph, known: Tensor, share: float, seed: int) -> Targ
     val = draw_validation(graph.y, known, share, seed)
     train = known[~torch.isin(known, val)]
     return Targets(train, graph.y[train], val, graph.y[val], graph.num_classes)
-
-
-def _members(graph: Graph, experiment: Experiment, count: int) -> list[Run]:
-    known = (graph.y >= 0).nonzero().flatten()
-    return [
-        Run(experiment.model, experiment.training, targets_of_all(graph, known, VAL_SHARE, seed), seed)
-        for seed in range(experiment.seeds[0], experiment.seeds[0] + count)
-    ]
 
 
 def _runs(experiment: Experiment, splits: list[Split]) -> list[Run]:
