@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -70,29 +70,16 @@ def critical_difference(per_run: Mapping[str, Scores]) -> CriticalDifference:
     ranks = average_ranks({method: np.round(each, DIGITS).tolist() for method, each in runs.items()})
     order = sorted(ranks, key=lambda method: ranks[method])
     pairs = paired(runs, itertools.combinations(order, 2))
-    alike = {method: set[str]() for method in order}
+    groups = {frozenset(order)}
     for pair in pairs:
-        if pair.corrected > LEVEL:
-            alike[pair.first].add(pair.second)
-            alike[pair.second].add(pair.first)
-    groups = [sorted(order.index(method) for method in group) for group in _largest(set(), set(order), set(), alike)]
-    joined = tuple(tuple(order[place] for place in group) for group in sorted(groups) if len(group) > 1)
+        if pair.corrected <= LEVEL:
+            # No group may have both. Groups need not be neighbours in rank: the first and the third may be alike.
+            both = {pair.first, pair.second}
+            parts = {group - {one} if both <= group else group for group in groups for one in both}
+            groups = {part for part in parts if not any(part < other for other in parts)}
+    places = sorted(sorted(order.index(method) for method in group) for group in groups)
+    joined = tuple(tuple(order[place] for place in group) for group in places if len(group) > 1)
     return CriticalDifference(len(runs[order[0]]), {method: ranks[method] for method in order}, pairs, joined)
-
-
-def _largest(
-    group: set[str], candidates: set[str], done: set[str], alike: Mapping[str, set[str]]
-) -> Iterator[set[str]]:
-    """Every group of methods that are all alike and that no other method is alike to all of (Bron and Kerbosch 1973).
-
-    A group need not be neighbours in rank: the first and the third may be alike, and the second unlike both.
-    """
-    if not candidates and not done:
-        yield group
-    for method in sorted(candidates):
-        yield from _largest(group | {method}, candidates & alike[method], done & alike[method], alike)
-        candidates = candidates - {method}
-        done = done | {method}
 
 
 @dataclass(frozen=True)

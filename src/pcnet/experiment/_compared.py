@@ -21,7 +21,7 @@ from pcnet.errors import PcnetError
 from pcnet.experiment._experiment import Experiment
 from pcnet.experiment._provenance import provenance
 from pcnet.experiment._run_folder import missing, numbered, remove_empty
-from pcnet.experiment._runner import Result, ratios_of, run_experiment
+from pcnet.experiment._runner import ratios_of, run_experiment
 from pcnet.graph import Graph, graph_hash, tensor_hash
 
 #: What a user calls it, where the file has a shorter name.
@@ -40,13 +40,6 @@ class Trained:
     seconds: float
     #: The day and the machine.
     made: Mapping[str, str]
-
-    @staticmethod
-    def of(method: str, result: Result, made: Mapping[str, str]) -> Trained:
-        """Of a finished experiment."""
-        metric = result.experiment.metric
-        epochs = tuple(outcome.epochs for outcome in result.outcomes)
-        return Trained(method, result.experiment, result.test[metric], result.val[metric], epochs, result.seconds, made)
 
     @property
     def score(self) -> float:
@@ -154,13 +147,13 @@ class CompareFolder:
         for place in places:
             folder = CompareFolder(place, experiments, ground, missing(place))
             other = folder._other()
-            if not place.exists() or (not other and (folder.is_begun or path is not None)):
-                break
-            if path is not None:
+            if path is not None and other:
                 raise PcnetError(
                     f"The comparison in {path} has another {', '.join(other)}; go on with the same, or name another "
                     "folder with --out."
                 )
+            if path is not None or not place.exists() or (folder.is_begun and not other):
+                break
         if resume and not folder.is_begun:
             where = f"in {folder.path}" if path is not None else "of these methods under runs/"
             raise PcnetError(f"There is no interrupted comparison {where}; leave out --resume to start one.")
@@ -196,8 +189,10 @@ class CompareFolder:
             return str(error)
         except (MemoryError, torch.cuda.OutOfMemoryError):
             return "there is not enough memory for it"
-        origin = provenance(device)
-        trained = Trained.of(method, result, {"date": origin["date"], "machine": origin["machine"]})
+        made = {key: value for key, value in provenance(device).items() if key in ("date", "machine")}
+        epochs, metric = tuple(outcome.epochs for outcome in result.outcomes), result.experiment.metric
+        test, val = result.test[metric], result.val[metric]
+        trained = Trained(method, result.experiment, test, val, epochs, result.seconds, made)
         write_json(self._methods / f"{method}.json", {"ground": self.ground, "result": trained.as_dict()})
         return trained
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
 from pcnet._files import read_toml
+from pcnet._registry import Registry
 from pcnet.compare import half_width_of
-from pcnet.errors import PcnetError, close_match
 from pcnet.experiment import PRESETS, Preset
 
 #: The half-width of a 95 % interval of the mean, or the standard deviation between runs.
@@ -73,35 +72,41 @@ class Statistics:
     note: str = ""
 
 
-@cache
-def _document() -> Mapping[str, Any]:
-    return read_toml(Path(__file__).with_name("published.toml"))
+_DOCUMENT = read_toml(Path(__file__).with_name("published.toml"))
+TABLES: Registry[Published] = Registry("table of the paper")
 
 
 def published_names() -> tuple[str, ...]:
     """table1 to table4, and the two ablations of the text: eta-half and no-identity."""
-    return tuple(name for name, part in _document().items() if "rows" in part)
+    return tuple(TABLES)
 
 
-@cache
 def published(table: str) -> Published:
     """The figures that the paper prints under one of `published_names()`."""
-    if table not in published_names():
-        known = ", ".join(published_names())
-        raise PcnetError(
-            f"The paper has no table '{table}'; choose from {known}.{close_match(table, published_names())}"
-        )
-    part = _document()[table]
-    datasets, rows = tuple(part["datasets"]), part["rows"]
+    return TABLES.named(table)
 
+
+def published_complexity() -> dict[str, str]:
+    """The cost of one forward pass by method, as the paper's formulas."""
+    return dict(_DOCUMENT["complexity"])
+
+
+def published_statistics() -> dict[str, Statistics]:
+    """The paper's dataset table by dataset."""
+    notes = _DOCUMENT["statistics_notes"]
+    return {name: Statistics(**row, note=notes.get(name, "")) for name, row in _DOCUMENT["statistics"].items()}
+
+
+def _table(name: str, part: Mapping[str, Any]) -> Published:
     def figure(method: str, dataset: str, cell: Any) -> Figure:
         mean, spread = (None, None) if cell == "OOM" else cell
         spread_is = part.get("spread_of", {}).get(method, part["spread"])
         runs = part.get("runs_on", {}).get(dataset, part.get("runs"))
         return Figure(mean, spread, spread_is, runs, part.get("cell_notes", {}).get(method, {}).get(dataset, ""))
 
+    datasets, rows = tuple(part["datasets"]), part["rows"]
     return Published(
-        name=table,
+        name=name,
         title=part["title"],
         protocol_of=part["protocol_of"],
         methods=tuple(rows),
@@ -117,17 +122,9 @@ def published(table: str) -> Published:
     )
 
 
-def published_complexity() -> dict[str, str]:
-    """The cost of one forward pass by method, as the paper's formulas."""
-    return dict(_document()["complexity"])
-
-
-def published_statistics() -> dict[str, Statistics]:
-    """The paper's dataset table by dataset."""
-    notes = _document()["statistics_notes"]
-    return {name: Statistics(**row, note=notes.get(name, "")) for name, row in _document()["statistics"].items()}
-
-
+for _name, _part in _DOCUMENT.items():
+    if "rows" in _part:
+        TABLES.add(_name, _table(_name, _part))
 for _name, _settings in read_toml(Path(__file__).with_name("tables.toml")).items():
     _figures, _rows = published(_name).figures, published(_name).methods
     _printed = {
