@@ -152,8 +152,9 @@ def test_edges_are_directed_in_table_3_alone():
 def test_what_a_grid_chose_is_used_but_not_searched_from():
     """Searching the grid again starts from the method's defaults, whatever it chose the last time."""
     file = method_file("gcn")
-    assert file.is_chosen("table2", "cora")
-    assert not file.is_chosen("table3", "cora")
+    assert file.cell("table2", "cora") is not None
+    assert file.cell("table2", "cora", chosen=False) is None
+    assert file.cell("table3", "cora", chosen=False) is not None
     chosen, again = (resolve("cora", "gcn", preset="table2", fallback=True, chosen=not only) for only in (False, True))
     assert chosen.training == resolve("cora", "gcn", preset="table2").training
     assert chosen.source.startswith("validation on 3 splits")

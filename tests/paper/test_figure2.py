@@ -13,8 +13,7 @@ from rich.console import Console
 from pcnet import PcnetError
 from pcnet.nn import PCConv
 from pcnet.paper import figure2_table, plot_figure2, run_figure2
-from pcnet.paper._figure2 import TARGETS, best_polynomial, rmse
-from pcnet.paper._learning import POINTS, WAYS, P, Spectrum, T, learn, orthonormal
+from pcnet.paper._figure2 import POINTS, TARGETS, WAYS, P, Spectrum, T, best_polynomial, learn, orthonormal, rmse
 from pcnet.polynomial import filter_family, fit_response
 
 ORDERS = (2, 4, 6)

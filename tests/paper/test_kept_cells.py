@@ -13,7 +13,7 @@ from pcnet.paper._cells import fingerprint
 RESULTS = Path(__file__).parents[2] / "results"
 
 
-@pytest.mark.parametrize("table", ["table1", "table2", "table3"])
+@pytest.mark.parametrize("table", ["table1", "table2", "table3", "table4", "eta-half", "no-identity"])
 def test_every_committed_cell_is_still_the_cell_of_its_settings(table):
     kept = json.loads((RESULTS / f"{table}.json").read_text(encoding="utf-8"))["cells"]
     fingerprints = {(cell["method"], cell["dataset"]): cell["fingerprint"] for cell in kept}

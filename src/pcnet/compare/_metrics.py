@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -56,32 +55,25 @@ def _accuracy(logits: Tensor, labels: Tensor, counted: Tensor) -> Tensor:
     return right.sum(-1).double() / counted.sum(-1)
 
 
-class _Counts(NamedTuple):
+def _counts(logits: Tensor, labels: Tensor, counted: Tensor) -> Iterator[Tensor]:
     """Of each class (…, C): nodes that are of it, that were called it, and both."""
-
-    there: Tensor
-    called: Tensor
-    hits: Tensor
-
-    @staticmethod
-    def of(logits: Tensor, labels: Tensor, counted: Tensor) -> _Counts:
-        classes = torch.arange(logits.shape[-1], device=logits.device)
-        is_class = (labels.unsqueeze(-1) == classes) & counted.unsqueeze(-1)
-        called = (logits.argmax(-1).unsqueeze(-1) == classes) & counted.unsqueeze(-1)
-        return _Counts(*(each.sum(-2).double() for each in (is_class, called, is_class & called)))
+    classes = torch.arange(logits.shape[-1], device=logits.device)
+    of_class = (labels.unsqueeze(-1) == classes) & counted.unsqueeze(-1)
+    called = (logits.argmax(-1).unsqueeze(-1) == classes) & counted.unsqueeze(-1)
+    return (each.sum(-2).double() for each in (of_class, called, of_class & called))
 
 
 def _balanced_accuracy(logits: Tensor, labels: Tensor, counted: Tensor) -> Tensor:
     """Mean of TP/(TP+FN) over the classes that occur."""
-    counts = _Counts.of(logits, labels, counted)
-    return _mean_where(counts.hits / counts.there, counts.there > 0)
+    there, _, hits = _counts(logits, labels, counted)
+    return _mean_where(hits / there, there > 0)
 
 
 def _macro_f1(logits: Tensor, labels: Tensor, counted: Tensor) -> Tensor:
     """Mean of 2TP/(2TP+FP+FN) over the classes that occur among labels or answers."""
-    counts = _Counts.of(logits, labels, counted)
-    either = counts.there + counts.called
-    return _mean_where(2 * counts.hits / either, either > 0)
+    there, called, hits = _counts(logits, labels, counted)
+    either = there + called
+    return _mean_where(2 * hits / either, either > 0)
 
 
 def _log_loss(logits: Tensor, labels: Tensor, counted: Tensor) -> Tensor:
@@ -90,58 +82,49 @@ def _log_loss(logits: Tensor, labels: Tensor, counted: Tensor) -> Tensor:
     return losses.masked_fill(~counted, 0.0).sum(-1) / counted.sum(-1)
 
 
-class _Ranking(NamedTuple):
+def _ranking(logits: Tensor, labels: Tensor, counted: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """For each class against the rest (of two classes the second alone): nodes from the lowest score to the highest.
 
     All are (…, C, n): which nodes are of the class, and how many nodes score lower, and lower or equal. Nodes that do
-    not count come first; `left_out` (…, 1, 1) is their number.
+    not count come first.
     """
-
-    positive: Tensor
-    lower: Tensor
-    lower_or_equal: Tensor
-    left_out: Tensor
-
-    @staticmethod
-    def of(logits: Tensor, labels: Tensor, counted: Tensor) -> _Ranking:
-        classes = torch.arange(logits.shape[-1], device=logits.device)
-        if len(classes) == 2:
-            # A difference of logits orders nodes as the probability does, and never rounds two of them to 1.
-            scores, classes = (logits[..., 1] - logits[..., 0]).double().unsqueeze(-2), classes[1:]
-        else:
-            scores = torch.log_softmax(logits.double(), -1).transpose(-1, -2)
-        here = counted.unsqueeze(-2)
-        ascending, order = scores.masked_fill(~here, -torch.inf).sort(-1)
-        positive = ((labels.unsqueeze(-2) == classes.unsqueeze(-1)) & here).gather(-1, order)
-        n = order.shape[-1]
-        place = torch.arange(n, device=logits.device)
-        steps = ascending.diff() > 0
-        # Equal scores are one step of a stair: it begins after the last rise, and ends before the next.
-        lower = (place * pad(steps, (1, 0), value=True)).cummax(-1).values
-        ends = (place + 1).masked_fill(~pad(steps, (0, 1), value=True), n)
-        upto = ends.flip(-1).cummin(-1).values.flip(-1)
-        return _Ranking(positive, lower, upto, (~here).sum(-1, keepdim=True))
+    classes = torch.arange(logits.shape[-1], device=logits.device)
+    if len(classes) == 2:
+        # A difference of logits orders nodes as the probability does, and never rounds two of them to 1.
+        scores, classes = (logits[..., 1] - logits[..., 0]).double().unsqueeze(-2), classes[1:]
+    else:
+        scores = torch.log_softmax(logits.double(), -1).transpose(-1, -2)
+    here = counted.unsqueeze(-2)
+    ascending, order = scores.masked_fill(~here, -torch.inf).sort(-1)
+    positive = ((labels.unsqueeze(-2) == classes.unsqueeze(-1)) & here).gather(-1, order)
+    n = order.shape[-1]
+    place = torch.arange(n, device=logits.device)
+    steps = ascending.diff() > 0
+    # Equal scores are one step of a stair: it begins after the last rise, and ends before the next.
+    lower = (place * pad(steps, (1, 0), value=True)).cummax(-1).values
+    ends = (place + 1).masked_fill(~pad(steps, (0, 1), value=True), n)
+    return positive, lower, ends.flip(-1).cummin(-1).values.flip(-1)
 
 
 def _roc_auc(logits: Tensor, labels: Tensor, counted: Tensor) -> Tensor:
     """(Σ_positive rank − P(P+1)/2) / (P·N), equal scores sharing a rank; the mean over classes against the rest."""
-    ranking = _Ranking.of(logits, labels, counted)
-    positives = ranking.positive.sum(-1).double()
+    positive, lower, lower_or_equal = _ranking(logits, labels, counted)
+    positives = positive.sum(-1).double()
     negatives = counted.sum(-1, keepdim=True) - positives
-    ranks = (ranking.lower + ranking.lower_or_equal + 1).double() / 2 - ranking.left_out
-    wins = ranks.masked_fill(~ranking.positive, 0.0).sum(-1) - positives * (positives + 1) / 2
+    ranks = (lower + lower_or_equal + 1).double() / 2 - (~counted).sum(-1)[..., None, None]
+    wins = ranks.masked_fill(~positive, 0.0).sum(-1) - positives * (positives + 1) / 2
     return _mean_where(wins / (positives * negatives), (positives > 0) & (negatives > 0))
 
 
 def _average_precision(logits: Tensor, labels: Tensor, counted: Tensor) -> Tensor:
     """1/P Σ_positive TP/(TP+FP) among nodes that score as high or higher; the mean over classes against the rest."""
-    ranking = _Ranking.of(logits, labels, counted)
-    positives = ranking.positive.sum(-1, keepdim=True)
+    positive, lower, _ = _ranking(logits, labels, counted)
+    positives = positive.sum(-1, keepdim=True)
     # How many positive nodes are among the first k.
-    among = pad(ranking.positive.cumsum(-1), (1, 0))
-    precision = (positives - among.gather(-1, ranking.lower)).double() / (ranking.lower.shape[-1] - ranking.lower)
+    among = pad(positive.cumsum(-1), (1, 0))
+    precision = (positives - among.gather(-1, lower)).double() / (lower.shape[-1] - lower)
     positives = positives.squeeze(-1)
-    mean = precision.masked_fill(~ranking.positive, 0.0).sum(-1) / positives
+    mean = precision.masked_fill(~positive, 0.0).sum(-1) / positives
     return _mean_where(mean, (positives > 0) & (positives < counted.sum(-1, keepdim=True)))
 
 

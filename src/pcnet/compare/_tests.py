@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -62,6 +63,42 @@ def holm(p: Sequence[float]) -> tuple[float, ...]:
     corrected = np.empty_like(raw)
     corrected[order] = np.minimum(1.0, np.maximum.accumulate(steps))
     return tuple(corrected.tolist())
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two methods, the better ranked first: `difference` is first − second of the means, `corrected` its p by Holm."""
+
+    first: str
+    second: str
+    difference: float
+    p: float
+    corrected: float
+
+
+def paired(runs: Mapping[str, FloatArray], pairs: Iterable[tuple[str, str]]) -> tuple[Pair, ...]:
+    """Wilcoxon's test of each pair of methods, their p corrected together by Holm."""
+    pairs = list(pairs)
+    raw = [signed_rank(runs[first], runs[second]) for first, second in pairs]
+    return tuple(
+        Pair(first, second, float(runs[first].mean() - runs[second].mean()), p, corrected)
+        for (first, second), p, corrected in zip(pairs, raw, holm(raw), strict=True)
+    )
+
+
+def runs_of(per_run: Mapping[str, Scores]) -> dict[str, FloatArray]:
+    """The scores of one method or more, run i of each on split i."""
+    runs = {method: finite_array(f"The runs of {method}", each) for method, each in per_run.items()}
+    if len({each.shape for each in runs.values()}) != 1 or any(
+        each.ndim != 1 or not len(each) for each in runs.values()
+    ):
+        raise PcnetError("A paired comparison needs the same number of runs, on the same splits, of every method.")
+    return runs
+
+
+def least_p(runs: int, comparisons: int) -> float:
+    """min(1, 2m / 2ⁿ): no p of Wilcoxon's test over n runs, corrected by Holm over m comparisons, can be lower."""
+    return min(1.0, 2 * comparisons / 2**runs)
 
 
 def resampled_half_width(first: Scores, second: Scores, test_per_train: float, level: float = 1 - LEVEL) -> float:

@@ -1,19 +1,18 @@
 """From what was asked for to an experiment (`resolve`), to scored runs (`run_experiment`), and to their folder."""
 
-from pcnet.experiment._compare_folder import CompareFolder
-from pcnet.experiment._compared import Compared, Trained
+from pcnet.experiment._compared import Compared, CompareFolder, Trained
 from pcnet.experiment._ensemble import Ensemble, FilterResponse
 from pcnet.experiment._estimate import Estimate, Pooled
-from pcnet.experiment._experiment import Experiment
-from pcnet.experiment._methods import MethodFile, method_file, method_files, method_name
-from pcnet.experiment._overrides import override
-from pcnet.experiment._presets import PRESETS, Preset, presets
+from pcnet.experiment._experiment import Experiment, override
+from pcnet.experiment._methods import PRESETS, MethodFile, Preset, method_file, method_files, method_name, presets
 from pcnet.experiment._provenance import command_line, provenance, versions
 from pcnet.experiment._resolve import DEFAULT_METHOD, resolve
 from pcnet.experiment._run_folder import RunFolder
 from pcnet.experiment._runner import (
     MEMBERS,
     VAL_SHARE,
+    CandidateEpochs,
+    EpochRule,
     Result,
     check_scorable,
     ratios_of,
@@ -21,7 +20,6 @@ from pcnet.experiment._runner import (
     splits_of,
     targets_of_all,
 )
-from pcnet.experiment._tested_epoch import CandidateEpochs, EpochRule
 
 __all__ = [
     "DEFAULT_METHOD",

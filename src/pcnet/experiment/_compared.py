@@ -1,17 +1,31 @@
-"""Methods trained on the same splits of a graph, and what is kept of each."""
+"""Methods trained on the same splits of a graph, and the folder that keeps each as soon as it is trained."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+import json
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
+import torch
+
+from pcnet._files import check_target, read_json, write_json
 from pcnet.compare import Comparison, Metric, Summary
 from pcnet.data import Split
+from pcnet.errors import PcnetError
 from pcnet.experiment._experiment import Experiment
-from pcnet.experiment._runner import Result, ratios_of
-from pcnet.graph import Graph
+from pcnet.experiment._provenance import provenance
+from pcnet.experiment._run_folder import missing, numbered, remove_empty
+from pcnet.experiment._runner import ratios_of, run_experiment
+from pcnet.graph import Graph, graph_hash, tensor_hash
+
+#: What a user calls it, where the file has a shorter name.
+WORDS = {"data": "graph", "labels": "set of labels", "seeds": "number of --runs or --seed"}
 
 
 @dataclass(frozen=True)
@@ -26,13 +40,6 @@ class Trained:
     seconds: float
     #: The day and the machine.
     made: Mapping[str, str]
-
-    @staticmethod
-    def of(method: str, result: Result, made: Mapping[str, str]) -> Trained:
-        """Of a finished experiment."""
-        metric = result.experiment.metric
-        epochs = tuple(outcome.epochs for outcome in result.outcomes)
-        return Trained(method, result.experiment, result.test[metric], result.val[metric], epochs, result.seconds, made)
 
     @property
     def score(self) -> float:
@@ -74,12 +81,8 @@ class Trained:
     @staticmethod
     def from_dict(experiment: Experiment, kept: Mapping[str, Any]) -> Trained:
         """What `as_dict` made of the runs of this experiment."""
-        test, val = (
-            Summary(part["mean"], tuple(part["ci95"]), part["std"], tuple(part["per_run"]))
-            for part in (kept["test"], kept["val"])
-        )
         made = {key: kept[key] for key in ("date", "machine")}
-        test = replace(test, **kept["basis"])
+        test, val = replace(Summary.from_dict(kept["test"]), **kept["basis"]), Summary.from_dict(kept["val"])
         return Trained(kept["method"], experiment, test, val, tuple(kept["epochs"]), kept["seconds"], made)
 
 
@@ -100,11 +103,137 @@ class Compared:
     @cached_property
     def numbers(self) -> Comparison:
         """Who is best, ranks and intervals."""
-        scores = {each.method: each.test for each in self.trained}
-        return Comparison(scores, self.metric, ratios_of(self.splits))
+        return Comparison({each.method: each.test for each in self.trained}, self.metric, ratios_of(self.splits))
 
     @cached_property
     def by_method(self) -> dict[str, Trained]:
         """Best first."""
         known = {each.method: each for each in self.trained}
         return {method: known[method] for method in self.numbers.order}
+
+
+@dataclass(frozen=True)
+class CompareFolder:
+    """`methods/NAME.json` for every method that is trained, with all that two comparisons must have in common.
+
+    While a method is being trained there also is `checkpoint/`, from which its training goes on.
+    """
+
+    path: Path
+    experiments: Mapping[str, Experiment]
+    #: What the methods are compared on; the same for all.
+    ground: Mapping[str, Any]
+    #: Folders that did not exist before, the innermost first.
+    made: tuple[Path, ...] = ()
+
+    @staticmethod
+    def open(
+        path: Path | None, graph: Graph, splits: Sequence[Split], experiments: Mapping[str, Experiment], resume: bool
+    ) -> CompareFolder:
+        """The folder that is named; else the first under runs/ that is free or holds this very comparison."""
+        first = next(iter(experiments.values()))
+        ground = {
+            "graph": graph.name,
+            "data": graph_hash(graph),
+            "labels": tensor_hash(splits[0].labels),
+            "protocol": first.protocol,
+            "seeds": list(first.seeds),
+            "splits": [split.hash for split in splits],
+            "metric": first.metric,
+        }
+        if path is not None and path.is_file():
+            raise PcnetError(f"Cannot write into {path}: it is a file; name a folder with --out.")
+        places = numbered(Path("runs") / f"compare-{graph.name}-{first.protocol}") if path is None else [path]
+        for place in places:
+            folder = CompareFolder(place, experiments, ground, missing(place))
+            other = folder._other()
+            if path is not None and other:
+                raise PcnetError(
+                    f"The comparison in {path} has another {', '.join(other)}; go on with the same, or name another "
+                    "folder with --out."
+                )
+            if path is not None or not place.exists() or (folder.is_begun and not other):
+                break
+        if resume and not folder.is_begun:
+            where = f"in {folder.path}" if path is not None else "of these methods under runs/"
+            raise PcnetError(f"There is no interrupted comparison {where}; leave out --resume to start one.")
+        check_target(folder.path / "compare.json")
+        return folder
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether a method was trained here, or half of one."""
+        return self._methods.is_dir() or self._checkpoints.is_dir()
+
+    @property
+    def is_halfway(self) -> bool:
+        """Whether there is something to go on from."""
+        return any(self._methods.glob("*.json")) or any(self._checkpoints.glob("*/block-*.safetensors"))
+
+    def kept(self) -> dict[str, Trained]:
+        """The methods that were trained before."""
+        found = {}
+        for method, experiment in self.experiments.items():
+            path = self._methods / f"{method}.json"
+            if path.exists():
+                with _opened(path) as kept:
+                    found[method] = Trained.from_dict(experiment, kept["result"])
+        return found
+
+    def train(self, graph: Graph, method: str, *, device: str = "cpu", **how: Any) -> Trained | str:
+        """A method's scores, which are kept at once; or why there are none. `how` is that of `run_experiment`."""
+        place: dict[str, Any] = {"checkpoint": self._checkpoint(method, device), "resume": True}
+        try:
+            result = run_experiment(graph, self.experiments[method], device=device, **place, **how)
+        except PcnetError as error:
+            return str(error)
+        except (MemoryError, torch.cuda.OutOfMemoryError):
+            return "there is not enough memory for it"
+        made = {key: value for key, value in provenance(device).items() if key in ("date", "machine")}
+        epochs, metric = tuple(outcome.epochs for outcome in result.outcomes), result.experiment.metric
+        test, val = result.test[metric], result.val[metric]
+        trained = Trained(method, result.experiment, test, val, epochs, result.seconds, made)
+        write_json(self._methods / f"{method}.json", {"ground": self.ground, "result": trained.as_dict()})
+        return trained
+
+    def _checkpoint(self, method: str, device: str) -> Path:
+        """Where a training goes on: never one with other settings, and never on another kind of device."""
+        experiment = self.experiments[method]
+        settings = json.dumps([self.ground, experiment.settings, torch.device(device).type], sort_keys=True)
+        return self._checkpoints / f"{experiment.model.method}-{hashlib.sha256(settings.encode()).hexdigest()[:8]}"
+
+    def clear(self) -> None:
+        """Drop half trainings, once nothing is left to train; and the folders, if there is nothing in them."""
+        shutil.rmtree(self._checkpoints, ignore_errors=True)
+        remove_empty(self.made)
+
+    @property
+    def _methods(self) -> Path:
+        return self.path / "methods"
+
+    @property
+    def _checkpoints(self) -> Path:
+        return self.path / "checkpoint"
+
+    def _other(self) -> list[str]:
+        """In what the comparison here is another one."""
+        other: dict[str, None] = {}
+        for path in sorted(self._methods.glob("*.json")):
+            with _opened(path) as kept:
+                ground, method, settings = kept["ground"], kept["result"]["method"], kept["result"]["settings"]
+                other |= {WORDS.get(name, name): None for name in self.ground if ground.get(name) != self.ground[name]}
+                if method in self.experiments and not other:
+                    wanted = self.experiments[method]
+                    asked = json.loads(json.dumps({**wanted.settings, "source": wanted.source}))
+                    changed = [name for name in asked if settings.get(name) != asked[name]]
+                    other |= {f"{name} of {wanted.title}": None for name in changed}
+        return list(other)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    """What a method's file says; something that is missing in it is damage."""
+    try:
+        yield read_json(path)
+    except (KeyError, TypeError) as error:
+        raise PcnetError(f"{path} is damaged; delete it, and its method is trained again.") from error

@@ -31,6 +31,14 @@ class FilterResponse(NamedTuple):
     response: NDArray[np.float64]
 
 
+class Member(NamedTuple):
+    """A model, the seed of its run, and the temperature T that calibrates it."""
+
+    model: Model
+    seed: int
+    temperature: float
+
+
 @dataclass(frozen=True, eq=False)
 class Ensemble:
     """p = 1/R Σ_r softmax(z_r / T_r): models of one method, each calibrated on its own validation nodes.
@@ -39,9 +47,7 @@ class Ensemble:
     """
 
     settings: ModelSettings
-    models: tuple[Model, ...]
-    seeds: tuple[int, ...]
-    temperatures: tuple[float, ...]
+    members: tuple[Member, ...]
     classes: tuple[str | int, ...]
     #: Expected calibration error on validation nodes, after the temperatures; the mean over the models.
     calibration_error: float
@@ -54,24 +60,21 @@ class Ensemble:
     @staticmethod
     def of(graph: Graph, runs: Sequence[Run], outcomes: Sequence[Outcome], metric: str) -> Ensemble:
         """The trained runs of one method on one graph."""
-        temperatures, errors = [], []
+        members, errors = [], []
         for run, outcome in zip(runs, outcomes, strict=True):
-            nodes, labels = run.targets.val, run.targets.val_labels
-            temperatures.append(temperature(outcome.logits[nodes], labels))
-            calibrated = torch.softmax(outcome.logits[nodes].double() / temperatures[-1], dim=1)
-            errors.append(reliability(calibrated, labels).error)
-        return Ensemble(
-            runs[0].model.for_graph(graph),
-            tuple(outcome.model.eval() for outcome in outcomes),
-            tuple(run.seed for run in runs),
-            tuple(temperatures),
-            # A class that no node of the split had could not be learned.
-            tuple(graph.classes or range(graph.num_classes))[: runs[0].targets.num_classes],
-            float(np.mean(errors)),
-            graph.schema,
-            hash_of_edges(graph),
-            metric,
-        )
+            logits, labels = outcome.logits[run.targets.val], run.targets.val_labels
+            scale = temperature(logits, labels)
+            members.append(Member(outcome.model.eval(), run.seed, scale))
+            errors.append(reliability(torch.softmax(logits.double() / scale, dim=1), labels).error)
+        # A class that no node of the split had could not be learned.
+        classes = tuple(graph.classes or range(graph.num_classes))[: runs[0].targets.num_classes]
+        settings, error = runs[0].model.for_graph(graph), float(np.mean(errors))
+        return Ensemble(settings, tuple(members), classes, error, graph.schema, hash_of_edges(graph), metric)
+
+    @property
+    def models(self) -> tuple[Model, ...]:
+        """Those of its members."""
+        return tuple(member.model for member in self.members)
 
     def probabilities(self, graph: Graph, device: torch.device | str = "cpu") -> Tensor:
         """The probability of each class for every node of a graph, (n, C) in float64."""
@@ -79,9 +82,9 @@ class Ensemble:
         x, operator = graph.x.to(torch.device(device)), self.settings.operator(graph, device=device)
         total = torch.zeros(graph.num_nodes, len(self.classes), dtype=torch.float64)
         with torch.no_grad():
-            for model, scale in zip(self.models, self.temperatures, strict=True):
+            for model, _, scale in self.members:
                 total += torch.softmax(model.to(device)(x, operator).double().cpu() / scale, dim=1)
-        return total / len(self.models)
+        return total / len(self.members)
 
     @property
     def reading_schema(self) -> Schema | None:
@@ -113,16 +116,14 @@ class Ensemble:
     def save(self, folder: str | Path) -> None:
         """Write models/ (safetensors and JSON) and, last, classifier.json."""
         folder = Path(folder)
-        for seed, model in zip(self.seeds, self.models, strict=True):
+        for model, seed, _ in self.members:
             save_model(model, self.settings, _model_path(folder, seed))
         description = {
             "format": FORMAT,
             "method": self.settings.method,
             "metric": self.metric,
             "classes": list(self.classes),
-            "members": [
-                {"seed": seed, "temperature": scale} for seed, scale in zip(self.seeds, self.temperatures, strict=True)
-            ],
+            "members": [{"seed": seed, "temperature": scale} for _, seed, scale in self.members],
             "calibration_error": self.calibration_error,
             "schema": None if self.schema is None else self.schema.as_dict(),
             "edges": self.edges,
@@ -145,18 +146,17 @@ class Ensemble:
                 f"{file} has format {version}, and this pcnet reads format {FORMAT}; use the one that wrote it."
             )
         try:
-            members = [(int(each["seed"]), float(each["temperature"])) for each in content["members"]]
+            known = [(int(each["seed"]), float(each["temperature"])) for each in content["members"]]
             schema = None if content["schema"] is None else Schema.from_dict(content["schema"])
             classes, error, edges = tuple(content["classes"]), float(content["calibration_error"]), content["edges"]
             metric = metric_named(content.get("metric", "accuracy")).name
         except (KeyError, TypeError, ValueError) as problem:
             raise PcnetError(f"{file} is damaged ({problem}); train or copy it again.") from problem
-        loaded = [load_model(_model_path(folder, seed)) for seed, _ in members]
+        loaded = [load_model(_model_path(folder, seed)) for seed, _ in known]
         if not loaded or any(model.out_channels != len(classes) for model, _ in loaded):
             raise PcnetError(f"{file} and its models do not fit together; train or copy them again.")
-        models, settings = zip(*loaded, strict=True)
-        seeds, temperatures = zip(*members, strict=True)
-        return Ensemble(settings[0], models, seeds, temperatures, classes, error, schema, edges, metric)
+        members = tuple(Member(model, *of_it) for (model, _), of_it in zip(loaded, known, strict=True))
+        return Ensemble(loaded[0][1], members, classes, error, schema, edges, metric)
 
 
 def hash_of_edges(graph: Graph) -> str:

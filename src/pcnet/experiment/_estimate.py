@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +13,7 @@ from torch import Tensor
 from pcnet.compare import METRICS, Metric, Summary, temperature, wilson
 from pcnet.compare import scores as scores_of
 from pcnet.data import Split
+from pcnet.training import Outcome, Run
 
 #: What averaging is worth is only told where nodes were tested more often than this: 1/k on average.
 MOST_ALONE = 0.75
@@ -77,18 +78,20 @@ def estimates(
     pooled: Pooled,
     per_run: Mapping[str, Summary],
     unlabelled: int,
-    gain: Callable[[Metric, float], float] = lambda metric, measured: 0.0,
+    val: Mapping[str, Summary] | None = None,
+    members: Sequence[tuple[Run, Outcome]] = (),
 ) -> dict[str, Estimate]:
-    """An estimate by every metric; `per_run` are the scores of single runs, `gain` what is added to a measured one."""
-    n = len(pooled.nodes)
-    logits, labels = pooled.log_probabilities, pooled.labels
+    """An estimate by every metric of the test scores `per_run` of single runs; of `members`, by their `val` scores."""
+    n, logits, labels = len(pooled.nodes), pooled.log_probabilities, pooled.labels
     found = {}
     for name, measured in scores_of(logits, labels, torch.arange(n)).items():
         if name not in per_run:
             continue
-        metric, runs = METRICS[name], per_run[name]
-        more = gain(metric, measured)
-        value = min(measured + more, 100.0) if metric.percent else max(measured + more, 0.0)
+        metric, runs, value = METRICS[name], per_run[name], measured
+        if members and val is not None:
+            own = [metric.score(outcome.logits[run.targets.val], run.targets.val_labels) for run, outcome in members]
+            value += gain_of_members(metric, measured, pooled, runs, val[name], own)
+        value = min(value, 100.0) if metric.percent else max(value, 0.0)
         interval = _interval(metric, value, logits, labels, unlabelled)
         found[name] = Estimate(value, interval, runs.std, runs.per_run, n, unlabelled, measured, value - measured)
     return found

@@ -1,17 +1,18 @@
-"""What is to be computed: a model, how it is trained, and the splits it is trained on."""
+"""What is to be computed: a model, how it is trained, the splits it is trained on, and `key=value` changes of it."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from pcnet.compare import Metric, metric_named
 from pcnet.data import PAPER_PROTOCOLS
-from pcnet.errors import PcnetError
+from pcnet.errors import PcnetError, SettingError, close_match
 from pcnet.experiment._methods import method_name
-from pcnet.experiment._overrides import override
 from pcnet.nn import ModelSettings, PCNetSettings
 from pcnet.training import TrainingSettings, selection_by
 
@@ -102,3 +103,52 @@ class Experiment:
         """With settings of one's own: no published figure is about it."""
         preset = self.preset if self.preset.endswith(", changed") else f"{self.preset}, changed"
         return replace(self, preset=preset, paper=None, rerun=None)
+
+
+def override(settings: Sequence[Any], assignments: Sequence[str]) -> list[Any]:
+    """Apply each `key=value` to the dataclass that has the field.
+
+    Values are read by the field's type: numbers, true/false, one of the allowed words, "none". A mapping such as `lr`
+    takes `lr=0.01` for all its entries or `lr.theta=0.01` for one.
+    """
+    changed = list(settings)
+    owners = {each.name: place for place, part in enumerate(settings) for each in fields(part)}
+    for assignment in assignments:
+        name, equals, text = assignment.partition("=")
+        key, dot, entry = name.strip().partition(".")
+        if not equals:
+            raise SettingError(f"'{assignment}' is not of the form key=value, as in --set t=0.5.")
+        if key not in owners:
+            raise SettingError(f"There is no setting '{key}'.{close_match(key, owners)} Known: {', '.join(owners)}.")
+        owner = changed[owners[key]]
+        current = getattr(owner, key)
+        rates = isinstance(current, Mapping)
+        if dot and not rates:
+            raise SettingError(f"The setting '{key}' is one value; write {key}={text}.")
+        value = _parse(name, text.strip(), float if rates else typing.get_type_hints(type(owner))[key])
+        if rates:
+            value = {**current, entry: value} if dot else {"all": value}
+        changed[owners[key]] = replace(owner, **{key: value})
+    return changed
+
+
+def _parse(name: str, text: str, annotation: Any) -> Any:
+    choices = typing.get_args(annotation)
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
+        if text.lower() == "none" and type(None) in choices:
+            return None
+        return _parse(name, text, next(each for each in choices if each is not type(None)))
+    if choices:
+        if text in choices:
+            return text
+        raise SettingError(f"{name} cannot be '{text}'; choose from {', '.join(choices)}.{close_match(text, choices)}")
+    if annotation is bool:
+        words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+        if text.lower() in words:
+            return words[text.lower()]
+        raise SettingError(f"{name} must be true or false, not '{text}'.")
+    try:
+        return annotation(text)
+    except ValueError:
+        kind = "a whole number" if annotation is int else "a number"
+        raise SettingError(f"{name} must be {kind}, not '{text}'.") from None

@@ -1,19 +1,21 @@
-"""The settings of every method on every dataset: `methods/*.toml`, and what a grid has chosen in `methods/chosen/`."""
+"""The settings of every method on every dataset: `methods/*.toml`, what a grid has chosen, and presets of both."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+import importlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
-from pcnet._files import parse_toml
+from pcnet._files import read_toml
+from pcnet._registry import Registry
 from pcnet.errors import PcnetError, close_match
 from pcnet.nn import METHODS, ModelSettings, find_method, method_named
 from pcnet.training import TrainingSettings
 
-_FOLDER = "methods"
+_FOLDER = Path(__file__).with_name("methods")
 
 
 @dataclass(frozen=True)
@@ -24,21 +26,26 @@ class Entry:
     training: TrainingSettings
     source: str
     #: Mean and ± of the authors' code run again, where that was done.
-    rerun: tuple[float, float] | None = None
+    rerun: tuple[float, float] | None
 
 
 @dataclass(frozen=True)
 class MethodFile:
-    """What a file says about a method: common settings, those of single cells, and a grid for the rest."""
+    """What a file says about a method: common settings, those of single cells, and a grid for the rest.
+
+    A method that is `like` another has the other's cells, with its own settings put in.
+    """
 
     name: str
-    content: Mapping[str, Any]
-    chosen: Mapping[str, Any]
+    content: Mapping[str, Any] = field(default_factory=dict)
+    #: What the grid has chosen.
+    chosen: Mapping[str, Any] = field(default_factory=dict)
+    like: MethodFile | None = None
 
     @property
     def kind(self) -> type[ModelSettings]:
         """The class of its settings; several rows of a table may be one method with other settings."""
-        return method_named(self.content.get("method", self.name))
+        return method_named(self.content.get("method", self.name)) if self.like is None else self.like.kind
 
     @property
     def grid(self) -> Mapping[str, Any]:
@@ -48,33 +55,46 @@ class MethodFile:
     @property
     def defaults(self) -> Entry:
         """For graphs and protocols that nobody has settings for."""
-        return self._entry({})
+        return self._entry(self.content)
 
-    def cell(self, table: str, dataset: str) -> Entry | None:
-        """The published settings of a cell, or those that a grid has chosen by validation."""
-        for source in (self.content, self.chosen):
-            if dataset in source.get(table, {}):
-                return self._entry(source[table][dataset])
-        return None
+    def cell(self, table: str, dataset: str, *, chosen: bool = True) -> Entry | None:
+        """The published settings of a cell, or those that a grid has chosen by validation, if they count."""
+        own, grown = (content.get(table, {}).get(dataset) for content in (self.content, self.chosen))
+        if self.like is not None and dataset in self.like.content.get(table, {}):
+            return self._entry(self.like.content[table][dataset], self.content, own or {})
+        own = grown if own is None and chosen else own
+        return None if own is None else self._entry(own)
 
-    def is_chosen(self, table: str, dataset: str) -> bool:
-        """Whether the settings of a cell are a grid's choice."""
-        return dataset not in self.content.get(table, {}) and dataset in self.chosen.get(table, {})
-
-    def _entry(self, own: Mapping[str, Any]) -> Entry:
-        model, training = ({**self.content.get(part, {}), **own.get(part, {})} for part in ("model", "training"))
-        rerun = own.get("rerun")
-        source = own.get("source", self.content.get("source", ""))
-        known = None if rerun is None else (rerun[0], rerun[1])
-        return Entry(_settings(self.kind, model), TrainingSettings(**training), source, known)
+    def _entry(self, *layers: Mapping[str, Any]) -> Entry:
+        """Common settings and those of each layer; where they disagree, the last counts."""
+        common = self.content if self.like is None else self.like.content
+        model, training = (
+            {name: value for layer in (common, *layers) for name, value in layer.get(part, {}).items()}
+            for part in ("model", "training")
+        )
+        # TOML has no null: "none" stands for it where a setting can be None, as it does in `--set`.
+        hints = get_type_hints(self.kind)
+        empty = [name for name, value in model.items() if value == "none" and type(None) in get_args(hints.get(name))]
+        settings = self.kind(**{**model, **dict.fromkeys(empty)})
+        if self.like is not None:
+            # The other's models may have parameters that these have not.
+            for rates in training.keys() & {"lr", "wd"}:
+                known = ("all", *settings.groups)
+                training[rates] = {group: rate for group, rate in training[rates].items() if group in known}
+        source, rerun = layers[-1].get("source", self.content.get("source", "")), layers[-1].get("rerun")
+        return Entry(settings, TrainingSettings(**training), source, rerun and (rerun[0], rerun[1]))
 
 
 @cache
 def method_files() -> dict[str, MethodFile]:
     """All of them, by the names of their rows."""
-    folder = files("pcnet.experiment").joinpath(_FOLDER)
-    found = sorted(path.name for path in folder.iterdir() if path.name.endswith(".toml"))
-    return {name.removesuffix(".toml"): _read(name) for name in found}
+    return {path.stem: _read(path) for path in sorted(_FOLDER.glob("*.toml"))}
+
+
+def _read(path: Path) -> MethodFile:
+    content, chosen = read_toml(path), _FOLDER / "chosen" / path.name
+    like = _read(_FOLDER / f"{content['like']}.toml") if "like" in content else None
+    return MethodFile(path.stem, content, read_toml(chosen) if chosen.is_file() else {}, like)
 
 
 def method_file(name: str) -> MethodFile:
@@ -98,13 +118,12 @@ def method_file(name: str) -> MethodFile:
                 f"The method '{name}' has a setting '{setting.name}', which is the name of one of the training's; "
                 "rename it."
             )
-    return MethodFile(settings.method, {}, {})
+    return MethodFile(settings.method)
 
 
 @cache
 def _titles() -> Mapping[str, str]:
-    name = "titles.toml"
-    return parse_toml(files("pcnet.experiment").joinpath(name).read_text(encoding="utf-8"), name)
+    return read_toml(Path(__file__).with_name("titles.toml"))
 
 
 def method_name(method: str) -> str:
@@ -116,46 +135,56 @@ def method_name(method: str) -> str:
     return _titles().get(method) or method_named(method).title
 
 
-def _read(name: str) -> MethodFile:
-    folder = files("pcnet.experiment").joinpath(_FOLDER)
-    content = parse_toml(folder.joinpath(name).read_text(encoding="utf-8"), name)
-    if "like" in content:
-        content = _like(_read(f"{content['like']}.toml"), content)
-    grown = folder.joinpath("chosen").joinpath(name)
-    chosen = parse_toml(grown.read_text(encoding="utf-8"), f"chosen/{name}") if grown.is_file() else {}
-    return MethodFile(name.removesuffix(".toml"), content, chosen)
+@dataclass(frozen=True)
+class Preset:
+    """A table of results that can be computed again.
 
-
-def _like(other: MethodFile, own: Mapping[str, Any]) -> dict[str, Any]:
-    """The content of a file that is like another but for some settings: the other's cells with its own put in.
-
-    Of learning rates and decays, those of parameters that its models do not have are left out.
+    Args:
+        name: what `--preset` calls it.
+        protocols: how each dataset is split; these are the preset's datasets.
+        seeds: a seed names a split and begins a run.
+        splits: how many splits a dataset comes with, where those are fewer than the seeds.
+        figures: printed mean and ±, by row and dataset.
+        settings_of: the preset whose settings the `rows` have that have none for this one.
+        rows: the methods of the table.
+        usual: whether it is meant where no preset is named.
     """
-    base = other.content
 
-    def joined(*layers: Mapping[str, Any]) -> dict[str, Any]:
-        """Settings of all layers; where they disagree, the last counts."""
-        model, training = (
-            {name: value for layer in layers for name, value in layer.get(part, {}).items()}
-            for part in ("model", "training")
-        )
-        groups = ("all", *_settings(other.kind, model).groups)
-        for name in ("lr", "wd"):
-            if name in training:
-                training[name] = {group: rate for group, rate in training[name].items() if group in groups}
-        return {"model": model, "training": training}
+    name: str
+    protocols: Mapping[str, str]
+    seeds: Sequence[int]
+    splits: Mapping[str, int] = field(default_factory=dict)
+    figures: Mapping[tuple[str, str], tuple[float, float]] = field(default_factory=dict)
+    settings_of: str | None = None
+    rows: tuple[str, ...] = ()
+    usual: bool = False
 
-    content: dict[str, Any] = {"method": other.kind.method, "source": own["source"], **joined(base, own)}
-    for table in (name for name in base if name.startswith("table")):
-        changes = own.get(table, {})
-        content[table] = {
-            dataset: joined(base, cell, own, changes.get(dataset, {})) for dataset, cell in base[table].items()
-        }
-    return content
+    def entry(self, method: MethodFile, dataset: str, *, chosen: bool = True) -> Entry | None:
+        """A method's settings for a dataset, if it has any; without `chosen`, those of a grid do not count."""
+        if dataset not in self.protocols:
+            return None
+        own = method.cell(self.name, dataset, chosen=chosen)
+        if own is None and self.settings_of is not None and method.name in self.rows:
+            return method.cell(self.settings_of, dataset)
+        return own
+
+    def datasets_of(self, method: str) -> tuple[str, ...]:
+        """Datasets that a method has settings for."""
+        file = method_file(method)
+        return tuple(name for name in self.protocols if self.entry(file, name) is not None)
 
 
-def _settings(kind: type[ModelSettings], values: Mapping[str, Any]) -> ModelSettings:
-    """TOML has no null: the word "none" stands for it where a setting can be None, as it does in `--set`."""
-    hints = get_type_hints(kind)
-    empty = {name for name, value in values.items() if value == "none" and type(None) in get_args(hints.get(name))}
-    return kind(**{**values, **dict.fromkeys(empty)})
+PRESETS: Registry[Preset] = Registry("preset")
+#: Packages that add presets when they are imported; they stand above this room, which knows no more of them.
+SOURCES = ("pcnet.paper",)
+
+
+def presets() -> Registry[Preset]:
+    """All presets by name.
+
+    >>> presets().named("table3").protocols["texas"]
+    'fixed-48-32-20'
+    """
+    for package in SOURCES:
+        importlib.import_module(package)
+    return PRESETS

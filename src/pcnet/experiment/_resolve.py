@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from pcnet._files import read_json
 from pcnet.compare import default_metric, metric_named
 from pcnet.data import EMBEDDED, STRATIFIED, check_protocol, dataset_named, is_fixed, official_name
 from pcnet.errors import PcnetError
 from pcnet.experiment._experiment import Experiment
-from pcnet.experiment._methods import MethodFile, method_file
-from pcnet.experiment._presets import Preset, presets
+from pcnet.experiment._methods import MethodFile, Preset, method_file, presets
 from pcnet.graph import Graph
 from pcnet.nn import method_named
 from pcnet.training import TrainingSettings
@@ -68,11 +68,12 @@ def resolve(
         raise PcnetError(f"{preset} has no settings for your own graph; leave out --preset, or name a .json file.")
     elif isinstance(graph, Graph):
         found = _of_graph(graph, method_file(method), protocol)
-    elif preset is not None:
-        name, table = dataset_named(graph or EMBEDDED).name, presets().named(str(preset))
-        found = _of_preset(name, table, method_file(method), fallback, chosen)
     else:
-        found = _of_dataset(dataset_named(graph or EMBEDDED).name, method_file(method), protocol)
+        name, own = dataset_named(graph or EMBEDDED).name, method_file(method)
+        if preset is None:
+            found = _of_dataset(name, own, protocol)
+        else:
+            found = _of_preset(name, presets().named(str(preset)), own, fallback, chosen)
     if protocol not in (None, found.protocol):
         raise PcnetError(f"{preset} splits by {found.protocol}, not by {protocol}; leave one of the two out.")
     return found.with_metric(metric).with_overrides(overrides).with_runs(runs, seed)
@@ -91,7 +92,7 @@ def _of_graph(graph: Graph, method: MethodFile, protocol: str | None) -> Experim
 
 def _of_dataset(name: str, method: MethodFile, protocol: str | None) -> Experiment:
     """The settings of the usual preset, or of the first one with this protocol; else the method's defaults."""
-    known = list(presets().values())
+    known = presets().values()
     for preset in known:
         fits = preset.usual if protocol is None else preset.protocols.get(name) == protocol
         if fits and preset.entry(method, name) is not None:
@@ -113,21 +114,12 @@ def _of_preset(
         )
     if name not in preset.protocols:
         raise PcnetError(f"{preset.name} has no dataset {name}; it has {', '.join(preset.protocols)}.")
-    used = entry or method.defaults
-    experiment = Experiment(
-        name,
-        preset.name,
-        preset.protocols[name],
-        preset.seeds_for(name),
-        used.model,
-        used.training,
-        row=method.name,
-        of_a_preset=True,
-    )
-    if entry is None:
-        return experiment
-    figure = preset.figures.get((method.name, name))
-    return replace(experiment, paper=figure, rerun=entry.rerun, source=entry.source)
+    seeds, used, published = tuple(preset.seeds[: preset.splits.get(name)]), entry or method.defaults, dict[str, Any]()
+    if entry is not None:
+        figure = preset.figures.get((method.name, name))
+        published = {"paper": figure, "rerun": entry.rerun, "source": entry.source}
+    place = (name, preset.name, preset.protocols[name], seeds)
+    return Experiment(*place, used.model, used.training, row=method.name, of_a_preset=True, **published)
 
 
 def _from_file(path: str | Path, graph: Graph | str | None) -> Experiment:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,13 +44,13 @@ class RunFolder:
                 raise PcnetError(
                     f"The folder {path} is not empty; name another one, or resume its training with --resume."
                 )
-            made = tuple(place for place in (folder.checkpoint, *folder.checkpoint.parents) if not place.exists())
+            folder = RunFolder(path, missing(folder.checkpoint))
             folder.checkpoint.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise PcnetError(
                 f"Cannot write to the folder {path}: {error.strerror}. Choose another with --out."
             ) from error
-        return RunFolder(path, made)
+        return folder
 
     @property
     def checkpoint(self) -> Path:
@@ -95,10 +96,13 @@ class RunFolder:
 def numbered(path: Path) -> Iterator[Path]:
     """The path, and then path-2, path-3, …"""
     yield path
-    number = 2
-    while True:
+    for number in itertools.count(2):
         yield path.with_name(f"{path.name}-{number}")
-        number += 1
+
+
+def missing(folder: Path) -> tuple[Path, ...]:
+    """Which of a folder and those above it do not exist, the innermost first."""
+    return tuple(place for place in (folder, *folder.parents) if not place.exists())
 
 
 def remove_empty(folders: Sequence[Path]) -> None:

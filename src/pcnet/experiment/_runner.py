@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
@@ -15,15 +15,18 @@ from pcnet._progress import Progress
 from pcnet.compare import Metric, Summary, scores, summarise
 from pcnet.data import Split, draw_validation, is_fixed, make_split
 from pcnet.errors import PcnetError
-from pcnet.experiment._estimate import Estimate, Pooled, estimates, gain_of_members
+from pcnet.experiment._estimate import Pooled, estimates
 from pcnet.experiment._experiment import Experiment
-from pcnet.experiment._tested_epoch import CandidateEpochs, EpochRule
 from pcnet.graph import Graph, require_labels
 from pcnet.training import Outcome, Run, Targets, clear_checkpoint, train
 
 #: Members of a predictor: each keeps another fifth of the labels to stop by, so that every label trains four of them
 #: and stops one.
 MEMBERS, VAL_SHARE = 5, 0.2
+
+#: Which epoch is tested: of those with the highest validation accuracy the first one, or the one that is best on the
+#: test nodes; of all epochs that one, or the last.
+EpochRule = Literal["first of equals", "best test of equals", "best test", "last"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +126,12 @@ def run_experiment(
     require_labels(graph)
     splits = splits_of(graph, experiment)
     check_scorable(experiment.scored_by, splits)
-    runs, final = _runs(experiment, splits), _members(graph, experiment, members)
+    known = (graph.y >= 0).nonzero().flatten()
+    runs = _runs(experiment, splits)
+    final = [
+        Run(experiment.model, experiment.training, targets_of_all(graph, known, VAL_SHARE, seed), seed)
+        for seed in range(experiment.seeds[0], experiment.seeds[0] + members)
+    ]
     candidates = None if tested is None else CandidateEpochs(tested, len(runs))
     start = time.perf_counter()
     trained = train(
@@ -149,26 +157,9 @@ def run_experiment(
     test, val = (_summaries(logits, splits, part) for part in ("test", "val"))
     kept = tuple(zip(final, trained[len(runs) :], strict=True))
     if not experiment.follows_paper:
-        test = dict(_estimates(graph, Pooled.of(splits, logits), test, val, kept))
+        both = {name: test[name] for name in test if name in val}
+        test = dict(estimates(Pooled.of(splits, logits), both, graph.num_nodes - len(known), val, kept))
     return Result(experiment, splits, outcomes, test, val, seconds, kept)
-
-
-def _estimates(
-    graph: Graph,
-    pooled: Pooled,
-    test: dict[str, Summary],
-    val: dict[str, Summary],
-    members: Sequence[tuple[Run, Outcome]],
-) -> dict[str, Estimate]:
-    """What to expect of the members, or without any of models like those that were tested."""
-
-    def gain(metric: Metric, measured: float) -> float:
-        if not members:
-            return 0.0
-        own = [metric.score(outcome.logits[run.targets.val], run.targets.val_labels) for run, outcome in members]
-        return gain_of_members(metric, measured, pooled, test[metric.name], val[metric.name], own)
-
-    return estimates(pooled, {name: test[name] for name in test if name in val}, int((graph.y < 0).sum()), gain)
 
 
 def splits_of(graph: Graph, experiment: Experiment) -> list[Split]:
@@ -204,14 +195,6 @@ def targets_of_all(graph: Graph, known: Tensor, share: float, seed: int) -> Targ
     return Targets(train, graph.y[train], val, graph.y[val], graph.num_classes)
 
 
-def _members(graph: Graph, experiment: Experiment, count: int) -> list[Run]:
-    known = (graph.y >= 0).nonzero().flatten()
-    return [
-        Run(experiment.model, experiment.training, targets_of_all(graph, known, VAL_SHARE, seed), seed)
-        for seed in range(experiment.seeds[0], experiment.seeds[0] + count)
-    ]
-
-
 def _runs(experiment: Experiment, splits: list[Split]) -> list[Run]:
     return [
         Run(experiment.model, experiment.training, Targets.from_split(split), seed)
@@ -223,3 +206,29 @@ def _summaries(logits: list[Tensor], splits: list[Split], part: str) -> dict[str
     each = [scores(own, split.labels, getattr(split, part)) for own, split in zip(logits, splits, strict=True)]
     shared = [metric for metric in each[0] if all(metric in run for run in each)]
     return {metric: summarise([run[metric] for run in each]) for metric in shared}
+
+
+class CandidateEpochs:
+    """The logits of the epochs that a rule may test, kept while runs are trained; one of them is chosen afterwards."""
+
+    def __init__(self, rule: EpochRule, runs: int) -> None:
+        self.rule = rule
+        self._best = [-1.0] * runs
+        self._kept: list[list[Tensor]] = [[] for _ in range(runs)]
+
+    def watch(self, run: int, accuracy: float, logits: Tensor) -> None:
+        """An epoch of a run is over: its accuracy in validation, and the logits of all nodes."""
+        if self.rule == "best test" or (accuracy == self._best[run] and self.rule == "best test of equals"):
+            self._kept[run].append(logits.clone())
+        elif self.rule == "last" or accuracy > self._best[run]:
+            self._best[run], self._kept[run] = accuracy, [logits.clone()]
+
+    def chosen_by_test(self, splits: Sequence[Split]) -> list[Tensor]:
+        """The logits that each run is scored by: of the candidates the best on test nodes, the latest of equals.
+
+        This is the one place where test labels choose an epoch, and it comes after all training.
+        """
+        return [
+            max(reversed(kept), key=lambda logits: scores(logits, split.labels, split.test)["accuracy"])
+            for kept, split in zip(self._kept, splits, strict=True)
+        ]

@@ -4,12 +4,9 @@ Each target is a function that returns plain data, fit for JSON, and others that
 picture. Who runs them adds the command, the date, the machine and the versions.
 """
 
-from pcnet.paper._cells import Cell, cells_of
+from pcnet.paper._cells import ORIGINAL, Cell, OriginalEvaluation, cells_of
 from pcnet.paper._datasets import datasets_table, run_datasets, statistics
-from pcnet.paper._differences_plot import plot_differences
 from pcnet.paper._figure2 import figure2_table, plot_figure2, run_figure2
-from pcnet.paper._original import ORIGINAL, OriginalEvaluation
-from pcnet.paper._presets import USUAL
 from pcnet.paper._published import (
     Figure,
     Published,
@@ -20,11 +17,10 @@ from pcnet.paper._published import (
     published_statistics,
 )
 from pcnet.paper._sweep import Record, TableSweep
-from pcnet.paper._tables import cells_table, overview_table, table_report, winners_table
+from pcnet.paper._tables import cells_table, overview_table, plot_differences, table_report, winners_table
 
 __all__ = [
     "ORIGINAL",
-    "USUAL",
     "Cell",
     "Figure",
     "OriginalEvaluation",

@@ -1,27 +1,54 @@
-"""The cells of the paper's tables: a method on a dataset, and what it is trained with."""
+"""The cells of the paper's tables: a method on a dataset, what it is trained with, and how its authors tested it."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
 
 from pcnet.data import dataset_named
 from pcnet.errors import PcnetError, close_match
-from pcnet.experiment import Experiment, presets, resolve
-from pcnet.paper._original import ORIGINAL, OriginalEvaluation
+from pcnet.experiment import EpochRule, Experiment, presets, resolve
 from pcnet.paper._published import published
 
-#: Settings that an ablation of the text changes in those of a table.
-ABLATIONS: dict[str, dict[str, Any]] = {"eta-half": {"eta": 0.5}, "no-identity": {"identity": False}}
 #: Figures that nobody can produce again, and why.
 _BROKEN = "the published layer has −Mⁿ for (−M)ⁿ and its driver cannot call it; ours is the formula"
 NOT_REPRODUCIBLE = {("table4", method): _BROKEN for method in ("pcnet-half", "pcnet-half-lin")}
 
 #: Settings that cells of earlier versions do not have, and what they meant.
 LATER_SETTINGS = {"metric": "accuracy", "loss": "cross_entropy", "loss_parameter": None}
+
+
+@dataclass(frozen=True)
+class OriginalEvaluation:
+    """How a method's authors came to their figures: the epoch they test, and how their training differs from ours."""
+
+    epoch: EpochRule
+    #: Marks every number that was made in this way.
+    label: str
+    training: Mapping[str, Any] = field(default_factory=dict)
+
+    def applied(self, experiment: Experiment) -> Experiment:
+        """The experiment with the training that goes with it."""
+        return replace(experiment, training=replace(experiment.training, **self.training))
+
+
+_LAST = "as published: last epoch, not the one that validation chooses"
+
+#: By the rows of tables. WRGAT's authors look at validation every tenth epoch and stop, after 210 of 300 at the
+#: earliest, when it has rarely improved: here all epochs are trained.
+ORIGINAL: dict[str, OriginalEvaluation] = {
+    "mixhop": OriginalEvaluation(
+        "best test of equals", "as published: chosen by test among epochs equal in validation"
+    ),
+    "linkx": OriginalEvaluation("first of equals", "as published: the first of epochs equal in validation"),
+    "wrgat": OriginalEvaluation("last", _LAST, {"stopping": "none"}),
+    "glognn": OriginalEvaluation("last", _LAST),
+    "glognn++": OriginalEvaluation("last", _LAST),
+    "pdegcn": OriginalEvaluation("best test", "as published: the epoch that is best on test"),
+}
 
 
 @dataclass(frozen=True)
@@ -33,6 +60,8 @@ class Cell:
     dataset: str
     #: Whether it is made as its authors made it, not by what validation chooses.
     as_published: bool = False
+    #: Why there is nothing that computes a cell without an experiment.
+    missing: ClassVar[str] = "no settings yet"
 
     def __str__(self) -> str:
         return f"{self.table} {self.method} {self.dataset}{' as published' if self.as_published else ''}"
@@ -45,20 +74,12 @@ class Cell:
     @property
     def experiment(self) -> Experiment | None:
         """What computes it, or None where there are no settings for it yet."""
-        if self.table in ABLATIONS:
-            whole = resolve(self.dataset, preset=published(self.table).protocol_of)
-            model = replace(whole.model, **ABLATIONS[self.table])
-            # What was printed for PCNet, and what its authors' code gave again, is not about this model.
-            return replace(whole, preset=self.table, model=model, paper=None, rerun=None)
-        if self.dataset not in presets().named(self.table).datasets_of(self.method):
+        # An ablation of the text is a row of its own with the splits of a table.
+        table = self.table if self.table in presets() else published(self.table).protocol_of
+        if self.dataset not in presets()[table].datasets_of(self.method):
             return None
-        experiment = resolve(self.dataset, self.method, preset=self.table)
+        experiment = resolve(self.dataset, self.method, preset=table)
         return experiment if self.original is None else self.original.applied(experiment)
-
-    @property
-    def missing(self) -> str:
-        """Why there is nothing that computes it."""
-        return "no settings yet"
 
 
 def cells_of(

@@ -53,19 +53,14 @@ def run_datasets(
             if find(dataset_named(name), data) is not None:
                 raise  # it is there, but damaged
             left_out.append({"dataset": name, "reason": "its data was not at hand"})
-            progress.advance()
-            continue
-        found = statistics(graph)
-        compared = {number: _compare(name, number, found[number], row) for number in NUMBERS}
-        notes = [note for note in (*graph.notes, row.note) if note]
-        rows.append({"dataset": name, **compared, "loops": found["loops"], "notes": notes})
+        else:
+            found = statistics(graph)
+            compared = {number: _compare(name, number, found[number], row) for number in NUMBERS}
+            notes = [note for note in (*graph.notes, row.note) if note]
+            rows.append({"dataset": name, **compared, "loops": found["loops"], "notes": notes})
         progress.advance()
-    return {
-        "what": "The paper's datasets, counted from the data as it is trained on, and the published table",
-        "rule": RULE,
-        "rows": rows,
-        "left_out": left_out,
-    }
+    what = "The paper's datasets, counted from the data as it is trained on, and the published table"
+    return {"what": what, "rule": RULE, "rows": rows, "left_out": left_out}
 
 
 def statistics(graph: Graph) -> dict[str, Any]:
@@ -95,30 +90,20 @@ def _compare(dataset: str, number: str, found: float, row: Statistics) -> dict[s
 
 def datasets_table(report: dict[str, Any]) -> Table:
     """A row for each dataset; behind a number that differs stands the published one."""
-    rows = [
-        [row["dataset"], *(_figure(number, row[number]) for number in NUMBERS), f"{row['loops']:,}", _verdict(row)]
-        for row in report["rows"]
-    ]
-    reasons = [
-        f"{row['dataset']}, {title}: {row[number]['reason']}"
-        for row in report["rows"]
-        for number, title in NUMBERS.items()
-        if "reason" in row[number]
-    ]
+    rows, reasons = [], list[str]()
+    for row in report["rows"]:
+        differing = {title: row[number] for number, title in NUMBERS.items() if row[number]["verdict"] == "differs"}
+        verdict = f"differs in {', '.join(differing)}" if differing else "same"
+        rows.append([row["dataset"], *(_figure(n, row[n]) for n in NUMBERS), f"{row['loops']:,}", verdict])
+        reasons += [f"{row['dataset']}, {title}: {cell['reason']}" for title, cell in differing.items()]
     known = " ".join(reasons)
     notes = [f"{row['dataset']}: {note}" for row in report["rows"] for note in row["notes"] if note not in known]
     missing = [f"{each['dataset']} is left out: {each['reason']}." for each in report["left_out"]]
     columns = ("dataset", *NUMBERS.values(), "loops", "verdict")
-    notes = [f"{report['rule']}.", *reasons, *notes, *missing]
-    return Table(report["what"], columns, rows, notes, words=("verdict",))
+    return Table(report["what"], columns, rows, [f"{report['rule']}.", *reasons, *notes, *missing], words=("verdict",))
 
 
 def _figure(number: str, cell: dict[str, Any]) -> str:
     form = ".2f" if number == "homophily" else ","
     found, published = (f"{cell[key]:{form}}" for key in ("found", "published"))
     return found if cell["verdict"] == "same" else f"{found} (paper {published})"
-
-
-def _verdict(row: dict[str, Any]) -> str:
-    differing = [title for number, title in NUMBERS.items() if row[number]["verdict"] == "differs"]
-    return f"differs in {', '.join(differing)}" if differing else "same"

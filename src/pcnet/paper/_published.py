@@ -1,25 +1,19 @@
-"""What the paper prints: its tables, ablations, complexities and dataset statistics, read from `published.toml`."""
+"""What the paper prints, read from `published.toml`, and Tables 1 to 4 as presets, split as `tables.toml` says."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any, Literal
 
-from pcnet._files import parse_toml
+from pcnet._files import read_toml
+from pcnet._registry import Registry
 from pcnet.compare import half_width_of
-from pcnet.errors import PcnetError, close_match
+from pcnet.experiment import PRESETS, Preset
 
 #: The half-width of a 95 % interval of the mean, or the standard deviation between runs.
 Spread = Literal["ci95", "std"]
-
-
-@cache
-def document(name: str) -> Mapping[str, Any]:
-    """A data file of this room."""
-    return parse_toml(files("pcnet.paper").joinpath(name).read_text(encoding="utf-8"), name)
 
 
 @dataclass(frozen=True)
@@ -78,33 +72,47 @@ class Statistics:
     note: str = ""
 
 
-def _document() -> Mapping[str, Any]:
-    return document("published.toml")
+_DOCUMENT = read_toml(Path(__file__).with_name("published.toml"))
+TABLES: Registry[Published] = Registry("table of the paper")
 
 
 def published_names() -> tuple[str, ...]:
     """table1 to table4, and the two ablations of the text: eta-half and no-identity."""
-    return tuple(name for name, part in _document().items() if "rows" in part)
+    return tuple(TABLES)
 
 
-@cache
 def published(table: str) -> Published:
     """The figures that the paper prints under one of `published_names()`."""
-    if table not in published_names():
-        known = ", ".join(published_names())
-        raise PcnetError(
-            f"The paper has no table '{table}'; choose from {known}.{close_match(table, published_names())}"
-        )
-    part = _document()[table]
+    return TABLES.named(table)
+
+
+def published_complexity() -> dict[str, str]:
+    """The cost of one forward pass by method, as the paper's formulas."""
+    return dict(_DOCUMENT["complexity"])
+
+
+def published_statistics() -> dict[str, Statistics]:
+    """The paper's dataset table by dataset."""
+    notes = _DOCUMENT["statistics_notes"]
+    return {name: Statistics(**row, note=notes.get(name, "")) for name, row in _DOCUMENT["statistics"].items()}
+
+
+def _table(name: str, part: Mapping[str, Any]) -> Published:
+    def figure(method: str, dataset: str, cell: Any) -> Figure:
+        mean, spread = (None, None) if cell == "OOM" else cell
+        spread_is = part.get("spread_of", {}).get(method, part["spread"])
+        runs = part.get("runs_on", {}).get(dataset, part.get("runs"))
+        return Figure(mean, spread, spread_is, runs, part.get("cell_notes", {}).get(method, {}).get(dataset, ""))
+
     datasets, rows = tuple(part["datasets"]), part["rows"]
     return Published(
-        name=table,
+        name=name,
         title=part["title"],
         protocol_of=part["protocol_of"],
         methods=tuple(rows),
         datasets=datasets,
         figures={
-            (method, dataset): _figure(part, method, dataset, cell)
+            (method, dataset): figure(method, dataset, cell)
             for method, row in rows.items()
             for dataset, cell in zip(datasets, row, strict=True)
         },
@@ -114,22 +122,12 @@ def published(table: str) -> Published:
     )
 
 
-def _figure(part: Mapping[str, Any], method: str, dataset: str, cell: Any) -> Figure:
-    mean, spread = (None, None) if cell == "OOM" else cell
-    spread_is = part.get("spread_of", {}).get(method, part["spread"])
-    runs = part.get("runs_on", {}).get(dataset, part.get("runs"))
-    return Figure(mean, spread, spread_is, runs, part.get("cell_notes", {}).get(method, {}).get(dataset, ""))
-
-
-def published_complexity() -> dict[str, str]:
-    """The cost of one forward pass by method, as the paper's formulas."""
-    return dict(_document()["complexity"])
-
-
-def published_statistics() -> dict[str, Statistics]:
-    """The paper's dataset table by dataset."""
-    document = _document()
-    return {
-        name: Statistics(**row, note=document["statistics_notes"].get(name, ""))
-        for name, row in document["statistics"].items()
+for _name, _part in _DOCUMENT.items():
+    if "rows" in _part:
+        TABLES.add(_name, _table(_name, _part))
+for _name, _settings in read_toml(Path(__file__).with_name("tables.toml")).items():
+    _figures, _rows = published(_name).figures, published(_name).methods
+    _printed = {
+        place: (f.mean, f.spread) for place, f in _figures.items() if f.mean is not None and f.spread is not None
     }
+    PRESETS.add(_name, Preset(_name, **_settings, figures=_printed, rows=_rows))

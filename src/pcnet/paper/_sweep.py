@@ -68,11 +68,15 @@ class TableSweep:
             # What is odd about data and settings is noted in the record.
             warnings.simplefilter("ignore", PcnetWarning)
             graph = _dataset(cell.dataset, self.data)
-            part = None if progress is None else OneStage(progress, "training")
-            how: dict[str, Any] = {"threads": self.threads, "device": self.device, "progress": part}
             result = run_experiment(
-                graph, experiment, **how, tested=None if cell.original is None else cell.original.epoch
+                graph,
+                experiment,
+                threads=self.threads,
+                device=self.device,
+                progress=None if progress is None else OneStage(progress, "training"),
+                tested=None if cell.original is None else cell.original.epoch,
             )
+        found = result.as_dict()
         record = {
             "table": cell.table,
             "method": cell.method,
@@ -80,11 +84,7 @@ class TableSweep:
             "as_published": cell.original and cell.original.label,
             "fingerprint": fingerprint(experiment),
             **_known_anyway(experiment),
-            "settings": {**experiment.settings, "seeds": list(experiment.seeds)},
-            "test": result.test["accuracy"].as_dict(),
-            "val": result.val["accuracy"].as_dict(),
-            "epochs": [outcome.epochs for outcome in result.outcomes],
-            "seconds": result.seconds,
+            **{name: found[name] for name in ("settings", "test", "val", "epochs", "seconds")},
             "split_hashes": [split.hash for split in result.splits],
             "notes": [*graph.notes, *experiment.model.remarks(), *result.notes],
             **(self.provenance or {}),

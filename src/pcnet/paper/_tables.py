@@ -1,10 +1,11 @@
-"""A table of the paper beside its reproduction: differences, verdicts, ranks, and who wins."""
+"""A table of the paper beside its reproduction: differences and their picture, verdicts, ranks, and who wins."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from pcnet.compare import Summary, average_ranks, verdict, winners
@@ -12,27 +13,19 @@ from pcnet.experiment import method_name
 from pcnet.paper._cells import NOT_REPRODUCIBLE, Cell
 from pcnet.paper._published import Figure, published
 from pcnet.paper._sweep import Record
-from pcnet.show import Table
+from pcnet.show import COLOURS, MARKERS, SOFT, Table, panels, save_figure, styled
+from pcnet.show import RULE as LINE
 
 RULE = (
     "reproduced: |ours − paper| ≤ max(1.5, √(h₁² + h₂²)), h the half-widths of the two 95 % intervals; else above or "
     "below"
 )
-COLUMNS = (
-    "method",
-    "dataset",
-    "paper",
-    "ours",
-    "95 % interval",
-    "runs",
-    "difference",
-    "verdict",
-    "authors' code, rerun",
-    "seconds",
-    "settings",
-)
 #: Beside a mean that was made as its authors made it, and not by what validation chooses.
 DAGGER = "†"
+#: A colour and a marker for each verdict, the same in every picture.
+VERDICTS = ("reproduced", "below", "above", "not reproducible")
+#: Points beyond which a cell is drawn at the edge, with its number: one outlier must not flatten the others.
+EDGE = 8.0
 #: What stands beside a mean in the overview.
 MARKS = {"reproduced": "", "above": " ↑", "below": " ↓", "not reproducible": " *"}
 
@@ -40,11 +33,13 @@ MARKS = {"reproduced": "", "above": " ↑", "below": " ↓", "not reproducible":
 def table_report(table: str, records: Mapping[Cell, Record], missing: Mapping[Cell, str]) -> dict[str, Any]:
     """Every cell with its verdict; average ranks, ours and the paper's; the winners of each dataset."""
     paper = published(table)
-    cells = [_cell(cell, record, paper.cell(cell.method, cell.dataset)) for cell, record in records.items()]
     ours = {(cell.method, cell.dataset): record["test"]["mean"] for cell, record in records.items()}
     methods = [method for method in paper.methods if any(cell.method == method for cell in records)]
     datasets = [name for name in paper.datasets if any(cell.dataset == name for cell in records)]
-    figures = {method: [paper.cell(method, name) for name in datasets] for method in methods}
+    means = {
+        "ours": {method: [ours.get((method, name)) for name in datasets] for method in methods},
+        "paper": {m: [f.mean if (f := paper.cell(m, name)) else None for name in datasets] for m in methods},
+    }
     in_their_way = any(cell.as_published for cell in records)
     return {
         "table": table,
@@ -53,20 +48,16 @@ def table_report(table: str, records: Mapping[Cell, Record], missing: Mapping[Ce
         "rule": RULE,
         "ci95": "percentile bootstrap interval of the mean over runs, 1000 resamples",
         "datasets": datasets,
-        "cells": cells,
+        "cells": [_cell(cell, record, paper.cell(cell.method, cell.dataset)) for cell, record in records.items()],
         "missing": [{"method": c.method, "dataset": c.dataset, "reason": reason} for c, reason in missing.items()],
-        "ranks": {
-            "ours": _ranks({m: [ours.get((m, name)) for name in datasets] for m in methods}),
-            "paper": _ranks({m: [None if f is None else f.mean for f in figures[m]] for m in methods}),
-        },
+        "ranks": {whose: average_ranks(rows) if len(rows) > 1 else {} for whose, rows in means.items()},
         "winners": {name: asdict(winners(scores)) for name in datasets if len(scores := _runs(records, name)) > 1},
         "notes": list(paper.notes),
     }
 
 
 def _cell(cell: Cell, record: Record, figure: Figure | None) -> dict[str, Any]:
-    test = record["test"]
-    ours = Summary(test["mean"], tuple(test["ci95"]), test["std"], tuple(test["per_run"]))
+    ours = Summary.from_dict(record["test"])
     row = {**record, "runs": len(ours.per_run), "half_width": ours.half_width, "paper": None, "verdict": None}
     if figure is not None and figure.mean is not None and figure.half_width is not None:
         reason = NOT_REPRODUCIBLE.get((cell.table, cell.method), "")
@@ -75,106 +66,78 @@ def _cell(cell: Cell, record: Record, figure: Figure | None) -> dict[str, Any]:
     return row
 
 
-def _ranks(means: Mapping[str, Sequence[float | None]]) -> dict[str, float]:
-    return average_ranks(means) if len(means) > 1 else {}
-
-
 def _runs(records: Mapping[Cell, Record], dataset: str) -> dict[str, list[float]]:
     """Scores by method, of those that were run on the same splits as most."""
     own = {cell.method: record for cell, record in records.items() if cell.dataset == dataset}
-    splits = [tuple(record["split_hashes"]) for record in own.values()]
+    splits = [record["split_hashes"] for record in own.values()]
     common = max(splits, key=splits.count)
-    return {m: list(r["test"]["per_run"]) for m, r in own.items() if tuple(r["split_hashes"]) == common}
+    return {method: record["test"]["per_run"] for method, record in own.items() if record["split_hashes"] == common}
 
 
 def overview_table(report: Mapping[str, Any]) -> Table:
     """Methods by datasets: our mean ± and in brackets the difference to the paper."""
-    by_place = {(cell["method"], cell["dataset"]): cell for cell in report["cells"]}
-    gone = {(each["method"], each["dataset"]): each["reason"] for each in report["missing"]}
-    methods = dict.fromkeys([*(m for m, _ in _ordered(report, by_place)), *(m for m, _ in gone)])
-    datasets = list(dict.fromkeys([*report["datasets"], *(name for _, name in gone)]))
-    ranks = report["ranks"]
-
-    def text(method: str, name: str) -> str:
-        if (method, name) in by_place:
-            return _overview_text(by_place[method, name])
-        return gone.get((method, name), "")
-
+    texts = {(each["method"], each["dataset"]): each["reason"] for each in report["missing"]}
+    datasets = dict.fromkeys([*report["datasets"], *(name for _, name in texts)])
+    computed = {cell["method"] for cell in report["cells"]}
+    ordered = [method for method in published(report["table"]).methods if method in computed]
+    methods, ranks = dict.fromkeys([*ordered, *(method for method, _ in texts)]), report["ranks"].values()
+    by_label: dict[str, dict[str, None]] = {}
+    for cell in report["cells"]:
+        found, label = cell["verdict"], cell.get("as_published")
+        beside = "" if found is None else f" ({found['difference']:+.2f}{MARKS[found['word']]})"
+        mean = f"{cell['test']['mean']:.2f}{DAGGER if label else ''}"
+        texts[cell["method"], cell["dataset"]] = f"{mean} ± {cell['half_width']:.2f}{beside}"
+        if label:
+            by_label.setdefault(label, {})[method_name(cell["method"])] = None
     rows = [
         [
             method_name(method),
-            *(text(method, name) for name in datasets),
-            *(f"{ranks[which][method]:.2f}" if method in ranks[which] else "" for which in ("ours", "paper")),
+            *(texts.get((method, name), "") for name in datasets),
+            *(f"{rank[method]:.2f}" if method in rank else "" for rank in ranks),
         ]
         for method in methods
     ]
-    words = [cell["verdict"]["word"] for cell in report["cells"] if cell["verdict"] is not None]
-    counts = ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
-    notes = (
-        f"Verdicts: {counts or 'none'}. {report['rule']}.",
+    counts = Counter(cell["verdict"]["word"] for cell in report["cells"] if cell["verdict"] is not None)
+    said = ", ".join(f"{count} {word}" for word, count in counts.items())
+    notes = [
+        f"Verdicts: {said or 'none'}. {report['rule']}.",
         "Ours ± the larger half of the 95 % bootstrap interval of the mean over runs; in brackets ours − paper, with ↑ "
         "above, ↓ below, * not reproducible. Ranks, ours and the paper's: mean over these datasets, ties shared.",
-        *_beside_reruns(report),
-        *_labels(report),
-    )
+    ]
+    if again := [(cell["test"]["mean"], *cell["rerun"]) for cell in report["cells"] if cell["rerun"] is not None]:
+        inside = sum(abs(ours - mean) <= half for ours, mean, half in again)
+        notes += [
+            f"Of {len(again)} cells whose authors' code was run again, {inside} of ours lie inside its 95 % interval."
+        ]
+    notes += [f"{DAGGER} {', '.join(names)}: {label}." for label, names in by_label.items()]
     return Table(report["title"], ("method", *datasets, "rank", "paper's"), rows, notes, wrap=True)
-
-
-def _ordered(report: Mapping[str, Any], places: Mapping[tuple[str, str], Any]) -> list[tuple[str, str]]:
-    order = {method: place for place, method in enumerate(published(report["table"]).methods)}
-    return sorted(places, key=lambda place: order[place[0]])
-
-
-def _overview_text(cell: Mapping[str, Any]) -> str:
-    found = cell["verdict"]
-    beside = "" if found is None else f" ({found['difference']:+.2f}{MARKS[found['word']]})"
-    own_way = DAGGER if cell.get("as_published") else ""
-    return f"{cell['test']['mean']:.2f}{own_way} ± {cell['half_width']:.2f}{beside}"
-
-
-def _beside_reruns(report: Mapping[str, Any]) -> list[str]:
-    """How often our mean lies where the authors' own code, run again, says that it should."""
-    again = [(cell["test"]["mean"], *cell["rerun"]) for cell in report["cells"] if cell["rerun"] is not None]
-    inside = sum(abs(ours - mean) <= half for ours, mean, half in again)
-    if not again:
-        return []
-    return [f"Of {len(again)} cells whose authors' code was run again, {inside} of ours lie inside its 95 % interval."]
-
-
-def _labels(report: Mapping[str, Any]) -> list[str]:
-    """A sentence for each way in which numbers of this table were made that is not ours."""
-    by_label: dict[str, list[str]] = {}
-    for cell in report["cells"]:
-        if cell.get("as_published"):
-            by_label.setdefault(cell["as_published"], []).append(method_name(cell["method"]))
-    return [f"{DAGGER} {', '.join(dict.fromkeys(names))}: {label}." for label, names in by_label.items()]
 
 
 def cells_table(report: Mapping[str, Any]) -> Table:
     """One line a cell: paper, ours, interval, runs, difference, verdict, and where the settings come from."""
     rows = []
     for cell in report["cells"]:
-        paper, found, test = cell["paper"], cell["verdict"], cell["test"]
-        low, high = test["ci95"]
+        paper, found, test, again = cell["paper"], cell["verdict"], cell["test"], cell["rerun"]
         rows.append(
-            [
-                method_name(cell["method"]),
-                cell["dataset"],
-                "" if paper is None else f"{paper['mean']:.2f} ± {paper['spread']:.2f}",
-                f"{test['mean']:.2f}",
-                f"[{low:.2f}, {high:.2f}]",
-                str(cell["runs"]),
-                "" if found is None else f"{found['difference']:+.2f}",
-                "; ".join(word for word in (found and found["word"], cell.get("as_published")) if word),
-                "" if cell["rerun"] is None else f"{cell['rerun'][0]:.2f} ± {cell['rerun'][1]:.2f}",
-                f"{cell['seconds']:.1f}",
-                cell["source"],
-            ]
+            {
+                "method": method_name(cell["method"]),
+                "dataset": cell["dataset"],
+                "paper": "" if paper is None else f"{paper['mean']:.2f} ± {paper['spread']:.2f}",
+                "ours": f"{test['mean']:.2f}",
+                "95 % interval": f"[{test['ci95'][0]:.2f}, {test['ci95'][1]:.2f}]",
+                "runs": str(cell["runs"]),
+                "difference": "" if found is None else f"{found['difference']:+.2f}",
+                "verdict": "; ".join(word for word in (found and found["word"], cell.get("as_published")) if word),
+                "authors' code, rerun": "" if again is None else f"{again[0]:.2f} ± {again[1]:.2f}",
+                "seconds": f"{cell['seconds']:.1f}",
+                "settings": cell["source"],
+            }
         )
     places = Counter((cell["machine"], cell["date"]) for cell in report["cells"] if "machine" in cell)
     where = "; ".join(f"{count} on {machine}, {date}" for (machine, date), count in places.items())
     notes = [f"Cells were computed: {where}."] if where else []
-    return Table(f"{report['title']}: every cell", COLUMNS, rows, notes, words=("dataset", "verdict", "settings"))
+    title, texts = f"{report['title']}: every cell", [list(row.values()) for row in rows]
+    return Table(title, tuple(rows[0]), texts, notes, words=("dataset", "verdict", "settings"))
 
 
 def winners_table(report: Mapping[str, Any]) -> Table:
@@ -192,3 +155,49 @@ def winners_table(report: Mapping[str, Any]) -> Table:
     )
     columns = ("dataset", "best mean", "nearest that is worse", "not distinguishable from it")
     return Table("Who wins", columns, rows, notes, words=columns)
+
+
+@styled
+def plot_differences(report: Mapping[str, Any], path: str | Path) -> None:
+    """Ours − paper in points, a panel for each dataset, a row for each method; the bar is our 95 % interval.
+
+    Pale behind it is what the rule allows for that cell.
+    """
+    cells = [cell for cell in report["cells"] if cell["verdict"] is not None]
+    order = [m for m in published(report["table"]).methods if any(cell["method"] == m for cell in cells)]
+    datasets = [name for name in report["datasets"] if any(cell["dataset"] == name for cell in cells)]
+    if not cells:
+        return
+    title = f"{report['title']}: ours − paper, in points"
+    # A few panels are narrower than what stands above them.
+    size = (max(1.6 + 1.55 * len(datasets), 0.08 * len(title)), 1.3 + 0.24 * len(order))
+    figure, grid = panels(*size, 1, len(datasets), title=title, squeeze=False)
+    for place, (axes, dataset) in enumerate(zip(grid.flat, datasets, strict=True)):
+        for cell in cells:
+            if cell["dataset"] == dataset:
+                _draw(axes, cell, order.index(cell["method"]))
+        axes.axvline(0, color=SOFT, lw=0.8)
+        axes.set_xlim(-EDGE, EDGE)
+        axes.set_ylim(len(order) - 0.5, -0.5)
+        axes.set_title(dataset, fontsize=9, loc="center")
+        axes.set_yticks(range(len(order)), [method_name(m) for m in order] if place == 0 else [""] * len(order))
+        axes.grid(False, axis="y")
+    for place, word in enumerate(VERDICTS):
+        if any(cell["verdict"]["word"] == word for cell in cells):
+            grid[0, 0].plot([], [], MARKERS[place], color=COLOURS[place], ms=4, label=word)
+    figure.legend(loc="outside lower center", ncols=len(VERDICTS))
+    save_figure(figure, path)
+
+
+def _draw(axes: Any, cell: Mapping[str, Any], row: int) -> None:
+    found, test, paper = cell["verdict"], cell["test"], cell["paper"]["mean"]
+    place, at = VERDICTS.index(found["word"]), max(-EDGE, min(EDGE, found["difference"]))
+    low, high = (max(-EDGE, min(EDGE, end - paper)) for end in test["ci95"])
+    axes.barh(row, 2 * found["allowed"], left=-found["allowed"], height=0.7, color=LINE, zorder=0)
+    axes.plot([low, high], [row, row], color=COLOURS[place], lw=1.2)
+    axes.plot(at, row, MARKERS[place], color=COLOURS[place], ms=4, clip_on=False)
+    if at != found["difference"]:
+        side = "right" if at > 0 else "left"
+        axes.text(
+            at * 0.9, row, f"{found['difference']:+.0f}", fontsize=6.5, ha=side, va="center", color=COLOURS[place]
+        )

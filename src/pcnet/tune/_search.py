@@ -171,8 +171,8 @@ def cells_to_search(table: str, method: str) -> list[str]:
     """Datasets of a table of the paper: for PCNet all it has settings for, for other methods those it has none for."""
     if method == DEFAULT_METHOD:
         return list(presets()[table].datasets_of(method))
-    published = method_file(method).content.get(table, {})
-    return [name for name in presets()[table].protocols if name not in published]
+    file = method_file(method)
+    return [name for name in presets()[table].protocols if file.cell(table, name, chosen=False) is None]
 
 
 def _check_known(what: str, name: str, known: Sequence[str]) -> None:
