@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -44,15 +44,19 @@ class Plan:
         return [slice(start, min(width, start + step)) for start in range(0, width, step)]
 
 
-def by_columns(rows: int, width: int, threads: int = 1) -> Plan:
-    """As many columns at a time as fill the caches, and a share for every thread."""
-    lines, most, share = TILE // (4 * LINE * rows), TWO_LINES // (4 * LINE * rows), -(-width // (LINE * threads))
-    return Plan("columns", LINE * max(1, min(share, max(lines, min(2, most)))), threads)
+def plans_for(rows: int, width: int, threads: int = 1) -> list[Plan]:
+    """What that many threads might do: columns first, where lines of them fit and are enough for everybody."""
+    line = 4 * LINE * rows
+    # As many columns at a time as fill the caches, and a share for every thread.
+    lines = max(1, min(-(-width // (LINE * threads)), max(TILE // line, min(2, TWO_LINES // line))))
+    columns = Plan("columns", LINE * lines, threads)
+    by_rows = Plan("rows", None if width <= 2 * WIDE else WIDE, threads)
+    return [columns, by_rows] if line <= PIECE and len(columns.tiles(width)) >= threads else [by_rows]
 
 
-def by_rows(width: int, threads: int = 1) -> Plan:
-    """All columns at a time, unless they are very many."""
-    return Plan("rows", None if width <= 2 * WIDE else WIDE, threads)
+def alone(rows: int, width: int) -> Plan:
+    """What one thread does."""
+    return plans_for(rows, width)[0]
 
 
 class Plans:
@@ -67,9 +71,12 @@ class Plans:
         self._lock = threading.Lock()
 
     def find(self, rows: int, entries: int, width: int, threads: int, seconds: Callable[[Plan], float]) -> Plan:
-        """The plan for a matrix and `width` columns; `seconds` says how long a column takes with a plan.
+        """The quickest plan for a matrix and `width` columns; `seconds` says how long a column takes with a plan.
 
-        At most `threads` threads are used, and exactly as many where the user has set their number.
+        At most `threads` threads are used, and exactly as many where the user has set their number. A later plan is
+        preferred only where it is clearly quicker, and many threads come first. Ours sleep while they wait: next to
+        busy neighbours they are not slower than few, and they are quicker again when those are gone. Where they hinder
+        each other, which depends on sizes, it is seen clearly.
         """
         limit, fixed = min(threads, available_threads()), threads_setting() is not None
         if limit == 1 or 4 * width * entries <= SHARED:
@@ -77,38 +84,14 @@ class Plans:
         key = rows, entries, width.bit_length(), limit, fixed
         with self._lock:
             if key not in self._found:
-                self._found[key] = quickest(candidates(rows, width, limit, fixed), seconds)
+                # All threads, half of them, …, one; or only all, where their number is fixed.
+                numbers = [limit] if fixed else [limit >> halved for halved in range(limit.bit_length() - 1)]
+                plans = [plan for number in numbers for plan in plans_for(rows, width, number)]
+                plans += [] if fixed else [alone(rows, width)]
+                best, shortest = plans[0], seconds(plans[0]) if len(plans) > 1 else 0.0
+                for plan in plans[1:]:
+                    taken = seconds(plan)
+                    if taken < CLEARLY * shortest:
+                        best, shortest = plan, taken
+                self._found[key] = best
             return self._found[key]
-
-
-def alone(rows: int, width: int) -> Plan:
-    """What one thread does."""
-    return by_columns(rows, width) if 4 * LINE * rows <= PIECE else by_rows(width)
-
-
-def candidates(rows: int, width: int, limit: int, fixed: bool) -> list[Plan]:
-    """What all threads might do, half of them, …, one; or only all, where their number is fixed."""
-    plans, number = [], limit
-    while number > 1:
-        plan = by_columns(rows, width, number)
-        if 4 * LINE * rows <= PIECE and len(plan.tiles(width)) >= number:
-            plans.append(plan)
-        plans.append(by_rows(width, number))
-        number = 1 if fixed else number // 2
-    return plans if fixed else [*plans, alone(rows, width)]
-
-
-def quickest(plans: Sequence[Plan], seconds: Callable[[Plan], float]) -> Plan:
-    """The quickest plan, but a later one only where it is clearly so: what is noise changes nothing.
-
-    Many threads come first. Ours sleep while they wait: next to busy neighbours they are not slower than few, and they
-    are quicker again when those are gone. Where they hinder each other, which depends on sizes, it is seen clearly.
-    """
-    best = plans[0]
-    if len(plans) > 1:
-        shortest = seconds(best)
-        for plan in plans[1:]:
-            taken = seconds(plan)
-            if taken < CLEARLY * shortest:
-                best, shortest = plan, taken
-    return best

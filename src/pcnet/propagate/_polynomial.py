@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -15,8 +14,7 @@ from torch.autograd.function import once_differentiable
 from pcnet.errors import PcnetError
 from pcnet.graph import Operator
 from pcnet.polynomial import Basis
-from pcnet.propagate._pieces import planned_sweep
-from pcnet.propagate._product import Step
+from pcnet.propagate._sweep import Step, planned_sweep
 
 
 def apply_polynomial(operator: Operator, x: Tensor, coefficients: Tensor, basis: Basis) -> Tensor:
@@ -65,26 +63,17 @@ class _Polynomial(torch.autograd.Function):
     def forward(ctx: Any, x: Tensor, coefficients: Tensor, operator: Operator, recurrence: Any) -> Tensor:
         ctx.operator, ctx.recurrence = operator, recurrence
         ctx.save_for_backward(x, coefficients)
-        return _sweep_on(x)(operator.matrix, x, coefficients, recurrence)[0]
+        return planned_sweep(operator.matrix, x, coefficients, recurrence)[0]
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, Tensor | None, None, None]:
         x, coefficients = ctx.saved_tensors
         against = x if ctx.needs_input_grad[1] else None
-        grad_x, dots = _sweep_on(x)(ctx.operator.adjoint, g.contiguous(), coefficients, ctx.recurrence, against)
+        grad_x, dots = planned_sweep(ctx.operator.adjoint, g.contiguous(), coefficients, ctx.recurrence, against)
         if dots is not None and coefficients.shape[1] == 1:
             dots = dots.sum(dim=1, keepdim=True)
         return grad_x, dots, None, None
-
-
-def _sweep_on(x: Tensor) -> Callable[..., tuple[Tensor, Tensor | None]]:
-    """What computes Σ_n c_n P_n(M) x where x is."""
-    if not x.is_cuda:
-        return planned_sweep
-    from pcnet.propagate import kernels
-
-    return kernels.sweep
 
 
 def _grouped(coefficients: Tensor, ndim: int, runs: int, width: int) -> Tensor:

@@ -7,14 +7,12 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import torch
 
 from pcnet.errors import PcnetError
 
-T = TypeVar("T")
 #: Calls a function with every item.
 Each = Callable[[Callable[[Any], object], Iterable[Any]], None]
 #: The environment variable that sets the number of threads; nothing is measured then.
@@ -60,38 +58,26 @@ def team(threads: int) -> Iterator[Each]:
 
     Each computes on one core and sleeps while it waits; who is slowed down by a neighbour takes fewer items.
     """
-    if threads == 1:
-        yield one_by_one
-        return
-    # Torch keeps its number of threads for each thread by itself.
-    with ThreadPoolExecutor(threads - 1, initializer=torch.set_num_threads, initargs=(1,)) as pool:
-        yield partial(_in_turns, pool, threads - 1)
 
+    def each(function: Callable[[Any], object], items: Iterable[Any]) -> None:
+        # Iterators of lists give every item to one thread only.
+        waiting = iter(list(items))
+        # Modes of torch hold for one thread, and so does its number of threads.
+        inference = torch.is_inference_mode_enabled()
 
-def one_by_one(function: Callable[[T], object], items: Iterable[T]) -> None:
-    """What a team of one does."""
-    for item in items:
-        function(item)
+        def work() -> None:
+            with torch.inference_mode(inference), torch.no_grad():
+                for item in waiting:
+                    function(item)
 
+        futures = [pool.submit(work) for _ in range(threads - 1)]
+        try:
+            work()
+        finally:
+            # Of what is left where something fails, the others take nothing.
+            deque(waiting, maxlen=0)
+        for future in futures:
+            future.result()
 
-def _in_turns(pool: ThreadPoolExecutor, helpers: int, function: Callable[[T], object], items: Iterable[T]) -> None:
-    waiting = deque(items)
-    # Modes of torch, too, hold for one thread.
-    inference = torch.is_inference_mode_enabled()
-
-    def work() -> None:
-        with torch.inference_mode(inference), torch.no_grad():
-            while True:
-                try:
-                    item = waiting.popleft()
-                except IndexError:
-                    return
-                function(item)
-
-    futures = [pool.submit(work) for _ in range(helpers)]
-    try:
-        work()
-    finally:
-        waiting.clear()
-    for future in futures:
-        future.result()
+    with ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,)) as pool:
+        yield each
