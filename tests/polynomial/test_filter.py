@@ -165,7 +165,7 @@ def test_too_few_nodes_is_said(monkeypatch):
         (lambda: truncated_filter(LAM, 1, 3, np.inf), "t must be finite"),
         (lambda: limit_filter(LAM, 1.5, 1.0), r"k must be a whole number, not 1\.5"),
         (lambda: filter_family(LAM, 2, None, 1.0), "N must be a whole number, not None"),
-        (lambda: pc_response(LAM, [1.0, 2.0], 3, 1.0, mode="limits"), "mode must be.*Did you mean 'limit'"),
+        (lambda: pc_response(LAM, [1.0, 2.0], 3, 1.0, mode="limits"), "mode cannot be.*Did you mean 'limit'"),
         (lambda: pc_response(LAM, 1.0, 3, 1.0), "theta must hold K numbers"),
         (lambda: pc_response(LAM, [], 3, 1.0), "theta must hold K numbers"),
         (lambda: limit_expansion(2, 1.0, 2.0, (1, -1)), r"interval must have its low end below.*\(1, -1\)"),

@@ -14,7 +14,8 @@ import scipy.sparse
 import torch
 from torch import Tensor
 
-from pcnet.errors import PcnetError, PcnetWarning, close_match
+from pcnet._checks import one_of
+from pcnet.errors import PcnetError, PcnetWarning
 from pcnet.graph._csr import CSR
 from pcnet.graph._graph import Graph, check_edges
 from pcnet.graph._spectrum import spectral_interval
@@ -78,8 +79,8 @@ class Operator:
         Raises:
             PcnetError: where an end is no node, or a weight is negative or not finite.
         """
-        _check_choice("self_loops", self_loops, get_args(SelfLoops))
-        _check_choice("direction", direction, get_args(Direction))
+        one_of("self_loops", self_loops, get_args(SelfLoops))
+        one_of("direction", direction, get_args(Direction))
         if num_nodes < 1:
             raise PcnetError("The graph has no nodes; an operator needs at least one.")
         if not np.isfinite(eta):
@@ -202,11 +203,6 @@ def _same(kept: Tensor | None, given: Tensor | None) -> bool:
     if kept is None or given is None:
         return kept is given
     return kept.shape == given.shape and kept.dtype == given.dtype and torch.equal(kept, given)
-
-
-def _check_choice(name: str, value: str, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise PcnetError(f"{name} cannot be '{value}'; choose from {', '.join(known)}.{close_match(value, known)}")
 
 
 def _adjacency(edge_index: Tensor, n: int, edge_weight: Tensor | None) -> scipy.sparse.csr_matrix:

@@ -7,8 +7,8 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pcnet._checks import FloatArray, finite_number, whole_number
-from pcnet.errors import PcnetError, close_match
+from pcnet._checks import FloatArray, finite_number, one_of, whole_number
+from pcnet.errors import PcnetError
 from pcnet.polynomial._basis import Powers, evaluate_polynomial
 from pcnet.polynomial._charlier import charlier_matrix, charlier_series
 
@@ -74,6 +74,4 @@ def pc_response(
 
 def check_mode(mode: str) -> str:
     """`mode`, if there is such a mode."""
-    if mode not in get_args(Mode):
-        raise PcnetError(f"mode must be 'truncated' or 'limit', not {mode!r}.{close_match(str(mode), get_args(Mode))}")
-    return mode
+    return one_of("mode", mode, get_args(Mode))

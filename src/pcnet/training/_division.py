@@ -79,10 +79,10 @@ def _bytes_of(graph: Graph, run: Run) -> int:
     Weights: model, best epoch, gradient, moments and the factors of a product, and as many again while an epoch is
     captured or the block shrinks. Nodes and edges: what the model says; dense features are masked for each run.
     """
-    n, classes = graph.num_nodes, run.targets.num_classes
+    classes = run.targets.num_classes
     weights = sum(p.numel() for p in run.model.build(graph.num_features, classes).parameters())
     dense = 0 if isinstance(graph.x, CSR) else 3 * graph.num_features
-    nodes = n * (run.model.node_floats(classes) + dense)
+    nodes = graph.num_nodes * (run.model.node_floats(classes) + dense)
     edges = _entries_of(graph) * run.model.edge_floats(classes)
     return 4 * (16 * weights + nodes + edges + 6 * run.training.epochs)
 
