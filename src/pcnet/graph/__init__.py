@@ -2,8 +2,7 @@
 
 from pcnet.graph._columns import Column, Kind, LabelCandidate, Schema, label_advice, require_labels
 from pcnet.graph._csr import CSR
-from pcnet.graph._graph import Graph, check_edges
-from pcnet.graph._hash import graph_hash, tensor_hash
+from pcnet.graph._graph import Graph, check_edges, graph_hash, tensor_hash
 from pcnet.graph._homophily import (
     adjusted_homophily,
     class_homophily,

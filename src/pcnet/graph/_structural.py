@@ -7,7 +7,6 @@ import hashlib
 import math
 import os
 import zipfile
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -27,6 +26,7 @@ from pcnet.graph._warping import DegreeSequences, Ints, warping_distances
 _WORTH_KEEPING = 300
 #: Stands in the names of files; another way to compute needs another one.
 _FORMAT = "structural-1"
+_KEPT = ("pairs", "copies", "counts", "distances")
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,105 +84,78 @@ def structural_pairs(adjacency: scipy.sparse.csr_matrix, progress: Progress | No
 
     Of graphs for which it takes long they are kept under PCNET_CACHE and found again by content.
     """
-    simple = _simple(adjacency)
-    if simple.shape[0] < _WORTH_KEEPING:
-        return _compute(simple, progress)
+    linked = scipy.sparse.csr_matrix(adjacency + adjacency.T)
+    linked.setdiag(0)
+    linked.eliminate_zeros()
+    linked.sort_indices()
+    linked.data = np.ones(linked.nnz)
+    n = linked.shape[0]
+    if n < _WORTH_KEEPING:
+        return _compute(linked, progress or Silent())
     digest = hashlib.sha256(_FORMAT.encode())
-    for part in (simple.indptr, simple.indices):
+    for part in (linked.indptr, linked.indices):
         digest.update(part.astype(np.int64).tobytes())
     folder = Path(os.environ.get("PCNET_CACHE") or "~/.cache/pcnet").expanduser()
     path = folder / "structural" / f"{digest.hexdigest()}.npz"
-    found = _read(path, simple.shape[0])
-    if found is None:
-        found = _compute(simple, progress)
-        # Where nothing can be written, nothing is kept.
-        with contextlib.suppress(PcnetError):
-            _write(path, found)
-    return found
-
-
-def _read(path: Path, n: int) -> StructuralPairs | None:
-    """What the file holds; nothing where it is missing or damaged."""
-    try:
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
-            return StructuralPairs(n, file["pairs"], file["copies"], file["counts"], file["distances"])
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
-        return None
-
-
-def _write(path: Path, found: StructuralPairs) -> None:
-    arrays = {name: getattr(found, name) for name in ("pairs", "copies", "counts", "distances")}
+    # A file that is missing or damaged is written anew.
+    damage = contextlib.suppress(OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile)
+    with damage, path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
+        return StructuralPairs(n, *(file[name] for name in _KEPT))
+    found = _compute(linked, progress or Silent())
 
     def write(target: Path) -> None:
         with target.open("wb") as stream:
-            np.savez(stream, **arrays)
+            np.savez(stream, **{name: getattr(found, name) for name in _KEPT})
 
-    write_atomically(path, write)
-
-
-def _simple(adjacency: scipy.sparse.csr_matrix) -> scipy.sparse.csr_matrix:
-    """1 for every two nodes that are linked."""
-    both = scipy.sparse.csr_matrix(adjacency + adjacency.T)
-    both.setdiag(0)
-    both.eliminate_zeros()
-    both.sort_indices()
-    both.data = np.ones(both.nnz)
-    return both
+    # Where nothing can be written, nothing is kept.
+    with contextlib.suppress(PcnetError):
+        write_atomically(path, write)
+    return found
 
 
-def _compute(simple: scipy.sparse.csr_matrix, progress: Progress | None) -> StructuralPairs:
-    n, degrees = simple.shape[0], np.diff(simple.indptr)
-    progress, known = progress or Silent(), 0
+def _compute(linked: scipy.sparse.csr_matrix, progress: Progress) -> StructuralPairs:
+    n, degrees = linked.shape[0], np.diff(linked.indptr)
     progress.stage("looking at the graph", 2 * n)
-
-    def report(done: int) -> None:
-        nonlocal known
-        progress.advance(done - known)
-        known = done
-
-    rings, sequences = _ring_sequences(simple, degrees, report)
+    begin, rings, sequences = _rings(linked, degrees, progress)
     chooser, chosen = comparisons(degrees)
     keys, copies = np.unique(np.minimum(chooser, chosen) * n + np.maximum(chooser, chosen), return_counts=True)
     pairs = np.stack([keys // n, keys % n])
-    common = np.diff(rings.indptr)[pairs].min(axis=0)
+    common = np.diff(begin)[pairs].min(axis=0)
     order = np.argsort(-common, kind="stable")
     pairs, copies, common = pairs[:, order], copies[order], common[order]
     counts = np.array([np.count_nonzero(common > k) for k in range(common.max(initial=0))], dtype=np.int64)
-    first, second = (rings.indptr[:-1][ends] for ends in pairs)
-    f, distances = np.zeros(len(common)), []
-    before, total = np.cumsum([0, *counts]), max(1, int(counts.sum()))
-    for k, count in enumerate(counts):
+    places = [begin[pairs[:, :count]] + k for k, count in enumerate(counts)]
+    first, second = rings[np.concatenate([np.empty((2, 0), dtype=np.int64), *places], axis=1)]
+    # g of every two rings, computed once for each two sequences.
+    total = len(sequences.lengths)
+    keys, which = np.unique(np.minimum(first, second) * total + np.maximum(first, second), return_inverse=True)
+    unlike, between, told = keys // total != keys % total, np.zeros(len(keys)), 0
 
-        def within(share: float, k: int = k) -> None:
-            report(n + int(n * (before[k] + share * counts[k]) / total))
+    def report(share: float) -> None:
+        nonlocal told
+        progress.advance(int(n * share) - told)
+        told = int(n * share)
 
-        one, other = (rings.indices[each[:count] + k] for each in (first, second))
-        f = f[:count] + _ring_distances(sequences, one, other, within)
-        distances.append(f)
-    report(2 * n)
-    flat = np.concatenate([*distances, np.empty(0)])
-    return StructuralPairs(n, pairs.astype(np.int32), copies.astype(np.int8), counts, flat)
-
-
-@dataclass(frozen=True, eq=False)
-class _Rings:
-    """Ring k of node v has the degrees of sequence number `indices[indptr[v] + k]`."""
-
-    indptr: Ints
-    indices: Ints
+    between[unlike] = warping_distances(sequences, keys[unlike] // total, keys[unlike] % total, report)
+    report(1.0)
+    distances, start = between[which], np.cumsum([0, *counts])
+    for k in range(1, len(counts)):
+        distances[start[k] : start[k + 1]] += distances[start[k - 1] : start[k - 1] + counts[k]]
+    return StructuralPairs(n, pairs.astype(np.int32), copies.astype(np.int8), counts, distances)
 
 
-def _ring_sequences(
-    simple: scipy.sparse.csr_matrix, degrees: Ints, report: Callable[[int], None]
-) -> tuple[_Rings, DegreeSequences]:
-    """Every node's rings, by a breadth-first search from it; equal rings, of which there are many, share a sequence."""
+def _rings(linked: scipy.sparse.csr_matrix, degrees: Ints, progress: Progress) -> tuple[Ints, Ints, DegreeSequences]:
+    """Every node's rings, by a breadth-first search from it; equal rings, of which there are many, share a sequence.
+
+    Ring k of node v has the degrees of sequence number `rings[begin[v] + k]`.
+    """
     values, kind = np.unique(degrees, return_inverse=True)
     numbers: dict[bytes, int] = {}
     tables: list[NDArray[np.int32]] = []
-    indices: list[int] = []
-    indptr, position = [0], np.empty(len(degrees), dtype=np.int64)
+    rings: list[int] = []
+    begin, position = [0], np.empty(len(degrees), dtype=np.int64)
     for node in range(len(degrees)):
-        order, came_from = breadth_first_order(simple, node, directed=True)
+        order, came_from = breadth_first_order(linked, node, directed=True)
         position[order] = np.arange(len(order))
         parents = position[came_from[order[1:]]]
         # Whom a ring has brought in stand behind each other in the order: ring by ring, see how far that goes.
@@ -194,13 +167,12 @@ def _ring_sequences(
         where = np.flatnonzero(counts)
         table = np.stack([values[where % len(values)], counts[where]], axis=1).astype(np.int32)
         for own in np.split(table, np.searchsorted(where // len(values), np.arange(1, len(ends)))):
-            number = numbers.setdefault(own.tobytes(), len(numbers))
-            if number == len(tables):
+            rings.append(numbers.setdefault(own.tobytes(), len(numbers)))
+            if rings[-1] == len(tables):
                 tables.append(own)
-            indices.append(number)
-        indptr.append(len(indices))
-        report(node + 1)
-    return _Rings(np.array(indptr), np.array(indices)), DegreeSequences.of(tables)
+        begin.append(len(rings))
+        progress.advance()
+    return np.array(begin), np.array(rings), DegreeSequences.of(tables)
 
 
 def comparisons(degrees: Ints) -> tuple[Ints, Ints]:
@@ -229,15 +201,3 @@ def comparisons(degrees: Ints) -> tuple[Ints, Ints]:
         chooser.append(np.repeat(bucket, taken.sum(axis=1)))
         chosen.append(np.broadcast_to(offered, taken.shape)[taken])
     return np.concatenate(chooser), np.concatenate(chosen)
-
-
-def _ring_distances(
-    sequences: DegreeSequences, first: Ints, second: Ints, report: Callable[[float], None]
-) -> FloatArray:
-    """g of every two rings, computed once for each two sequences."""
-    total = len(sequences.lengths)
-    keys, which = np.unique(np.minimum(first, second) * total + np.maximum(first, second), return_inverse=True)
-    unlike = keys // total != keys % total
-    distances = np.zeros(len(keys))
-    distances[unlike] = warping_distances(sequences, keys[unlike] // total, keys[unlike] % total, report)
-    return distances[which]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,24 +56,14 @@ def warping_distances(
     swap = lengths[first] > lengths[second]
     short, long = np.where(swap, second, first), np.where(swap, first, second)
     distances, cells = np.empty(len(first)), lengths[short] * lengths[long]
-    done, total = 0, int(cells.sum())
-    for some in _alike(lengths[short], lengths[long]):
-        distances[some] = _warp(sequences, short[some], long[some])
-        done += int(cells[some].sum())
-        report(done / total)
-    return distances
-
-
-def _alike(short: Ints, long: Ints) -> Iterator[Ints]:
-    """Pairs in pieces of similar lengths, so that little is computed for nothing."""
-    order = np.lexsort((short, long))
-    begin = 0
+    # Pairs of similar lengths together, so that little is computed for nothing: the last of them is about as long.
+    order, begin, done = np.lexsort((lengths[short], lengths[long])), 0, 0
     while begin < len(order):
-        # Lengths ascend: the last pair of a piece is about as long as the next one.
-        widest = max(1, short[order[begin]])
-        end = begin + max(1, _CELLS // widest)
-        yield order[begin:end]
-        begin = end
+        some = order[begin : begin + max(1, _CELLS // max(1, lengths[short[order[begin]]]))]
+        distances[some] = _warp(sequences, short[some], long[some])
+        begin, done = begin + len(some), done + int(cells[some].sum())
+        report(done / int(cells.sum()))
+    return distances
 
 
 def _warp(sequences: DegreeSequences, short: Ints, long: Ints) -> FloatArray:
