@@ -6,7 +6,6 @@ import math
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
@@ -63,11 +62,6 @@ def identifiability(K: int, N: int, t: float, identity: bool = True) -> Identifi
         identity: whether θ_0 is there.
     """
     K, N, t = whole_number("K", K, least=0 if identity else 1), whole_number("N", N), finite_number("t", t)
-    return _identifiability(K, N, t, bool(identity))
-
-
-@lru_cache(maxsize=1024)
-def _identifiability(K: int, N: int, t: float, identity: bool) -> Identifiability:
     B = charlier_matrix(K, N, t)[:, 0 if identity else 1 :]
     singular = np.linalg.svd(B, compute_uv=False)
     rank = int((singular > singular[0] * max(B.shape) * np.finfo(np.float64).eps).sum())

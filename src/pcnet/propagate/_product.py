@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -12,11 +11,6 @@ from torch.autograd.function import once_differentiable
 
 from pcnet.errors import PcnetError
 from pcnet.graph import CSR, Operator
-
-with warnings.catch_warnings():
-    # The first compressed-row tensor of a process makes torch say that they are new; users need not hear it from us.
-    warnings.simplefilter("ignore")
-    torch.sparse_csr_tensor(torch.tensor([0, 0]), torch.tensor([], dtype=torch.int64), torch.tensor([]), (1, 1))
 
 
 def product(matrix: CSR, x: Tensor, values: Tensor | None = None) -> Tensor:
