@@ -103,29 +103,14 @@ class Operator:
         return Operator(matrix, eta, symmetric, self_loops)
 
     @staticmethod
-    def from_graph(
-        graph: Graph,
-        *,
-        eta: float = 0.5,
-        self_loops: SelfLoops = "add",
-        direction: Direction = "symmetrise",
-        dtype: torch.dtype = torch.float32,
-        device: torch.device | str | None = None,
-    ) -> Operator:
-        """The operator of a `Graph`; see `from_edges`. A direction is that of the list that the graph was read from."""
-        edge_index, edge_weight = (
-            (graph.edge_index, graph.edge_weight) if direction == "symmetrise" else graph.one_way_edges
-        )
-        return Operator.from_edges(
-            edge_index,
-            graph.num_nodes,
-            edge_weight,
-            eta=eta,
-            self_loops=self_loops,
-            direction=direction,
-            dtype=dtype,
-            device=device,
-        )
+    def from_graph(graph: Graph, *, direction: Direction = "symmetrise", **settings: Any) -> Operator:
+        """The operator of a `Graph`, by the settings of `from_edges`.
+
+        A direction is that of the list that the graph was read from.
+        """
+        both = graph.edge_index, graph.edge_weight
+        edge_index, edge_weight = both if direction == "symmetrise" else graph.one_way_edges
+        return Operator.from_edges(edge_index, graph.num_nodes, edge_weight, direction=direction, **settings)
 
     @property
     def num_nodes(self) -> int:
@@ -178,12 +163,11 @@ def cached_operator(
     key = (num_nodes, eta, dtype, self_loops, direction, edge_index.device)
     with _lock:
         for place, entry in enumerate(_cache):
-            kept_key, kept_edges, kept_weight, operator = entry
-            if kept_key == key and _same(kept_edges, edge_index) and _same(kept_weight, edge_weight):
+            if entry[0] == key and _same(entry[1], edge_index) and _same(entry[2], edge_weight):
                 # What was used last is forgotten last.
                 del _cache[place]
                 _cache.appendleft(entry)
-                return operator
+                return entry[3]
     operator = Operator.from_edges(
         edge_index, num_nodes, edge_weight, eta=eta, self_loops=self_loops, direction=direction, dtype=dtype
     )

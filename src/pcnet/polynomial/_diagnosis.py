@@ -23,8 +23,7 @@ class Identifiability:
     """How well the polynomial determines θ.
 
     Attributes:
-        rank: dimension of the family of filters.
-        parameters: number of θ's.
+        rank, parameters: dimension of the family of filters, and number of θ's.
         condition: largest over smallest singular value of B; infinite when several θ give the same filter.
     """
 
@@ -54,12 +53,6 @@ def identifiability(K: int, N: int, t: float, identity: bool = True) -> Identifi
 
     which has no zero for even K and a single one, at some t > 0, for odd K (K = 3: t ≈ 1.596). For N > K the
     columns are always independent. Without `identity` (no e_0) they are so as soon as N ≥ K − 1.
-
-    Args:
-        K: largest smoothing power k.
-        N: order of the truncated sum.
-        t: diffusion time.
-        identity: whether θ_0 is there.
     """
     K, N, t = whole_number("K", K, least=0 if identity else 1), whole_number("N", N), finite_number("t", t)
     B = charlier_matrix(K, N, t)[:, 0 if identity else 1 :]
