@@ -44,8 +44,7 @@ class Block(ABC):
         self._occupy(list(range(len(runs))))
 
     def _occupy(self, members: list[int]) -> None:
-        """These runs have the places of the model, in this order."""
-        #: Runs that have a place in the model, and those among them that still train.
+        #: Runs that have a place in the model, in this order, and those among them that still train.
         self.members, self.active = members, list(members)
         self.place = {run: place for place, run in enumerate(members)}
         self._prepare([self.runs[run] for run in members])
@@ -66,7 +65,6 @@ class Block(ABC):
             self.optimizer.adopt(moments)
 
     def _select(self, members: list[int]) -> None:
-        """Model, optimiser and labels of just these runs."""
         # Not to be copied with the model: the next step makes its own.
         self.model.draws = None
         self.model = self.model.select([self.place[run] for run in members])
@@ -161,8 +159,7 @@ class HostBlock(Block):
 def side_by_side(runs: Sequence[Run], features: int, classes: int) -> Model:
     """The models of all runs as one, but for weights that are drawn: those may be for one feature.
 
-    Equal settings are built once. A search trains each of them on many splits, and the rates, filters and θ of a model
-    follow from its settings alone.
+    Equal settings, which a search trains on many splits, are built once: all but the drawn weights follows from them.
     """
     settings = {own: place for place, own in enumerate(dict.fromkeys(run.model for run in runs))}
     models = [own.skeleton(features, classes) for own in settings]
