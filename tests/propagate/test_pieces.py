@@ -12,10 +12,10 @@ from torch import Tensor
 
 from pcnet.graph import CSR, Operator
 from pcnet.polynomial import Chebyshev, Jacobi, Powers
-from pcnet.propagate import _plan, _sweep, apply_polynomial
-from pcnet.propagate._plan import Plan
+from pcnet.propagate import _sweep, _threads, apply_polynomial
 from pcnet.propagate._polynomial import _recurrence
 from pcnet.propagate._sweep import BAG, column_sums, cut, planned_sweep, sweep, sweep_by, sweep_in_parts
+from pcnet.propagate._threads import Plan
 
 JACOBI = Jacobi(1.0, 0.0)
 PLANS = [
@@ -108,7 +108,7 @@ def test_whatever_is_chosen(threads, width, monkeypatch):
     """The choice itself, timed, for a sweep that is declared large."""
     monkeypatch.setattr(_sweep, "SMALL", 0)
     monkeypatch.setattr(_sweep, "SAMPLE", 2**12)
-    monkeypatch.setattr(_plan, "SHARED", 0)
+    monkeypatch.setattr(_threads, "SHARED", 0)
     M = matrix(400, 0.02, 3)
     arguments, against = problem(400, width, 2, "powers", True, 3)
     expected = sweep(M, *arguments, against)

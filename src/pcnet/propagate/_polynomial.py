@@ -51,8 +51,11 @@ def apply_polynomial(operator: Operator, x: Tensor, coefficients: Tensor, basis:
     groups, each = (runs, width) if x.ndim == 3 else (width, 1)
     recurrence = _recurrence(basis, coefficients.shape[-1] - 1, groups, each, x.dtype, x.device)
     columns = x if x.ndim == 2 else x.permute(1, 0, 2).reshape(n, runs * width)
-    by_column = grouped.contiguous() if x.is_cuda else _spread(grouped, runs * width)
-    z = _Polynomial.apply(columns, by_column, operator, recurrence)
+    if not x.is_cuda:
+        # A coefficient for each column, or one for all, and the order comes first.
+        repeats = runs * width // len(grouped) if len(grouped) > 1 else 1
+        grouped = grouped.unsqueeze(1).expand(-1, repeats, -1).reshape(len(grouped) * repeats, grouped.shape[1]).t()
+    z = _Polynomial.apply(columns, grouped.contiguous(), operator, recurrence)
     return z if x.ndim == 2 else z.view(n, runs, width).permute(1, 0, 2)
 
 
@@ -78,21 +81,12 @@ class _Polynomial(torch.autograd.Function):
 
 def _grouped(coefficients: Tensor, ndim: int, runs: int, width: int) -> Tensor:
     """Coefficients as (groups, N+1), each for as many neighbouring columns."""
-    shape, tail = tuple(coefficients.shape), coefficients.shape[-1:]
-    per_run, per_column = (runs, *tail), (runs, width, *tail)
-    known = [tuple(tail), per_run, per_column] if ndim == 3 else [tuple(tail), (width, *tail)]
+    shape, tail = tuple(coefficients.shape), tuple(coefficients.shape[-1:])
+    known = [tail, (runs, *tail), (runs, width, *tail)] if ndim == 3 else [tail, (width, *tail)]
     if not shape or shape not in known:
         form = f"({runs}, N+1) or ({runs}, {width}, N+1)" if ndim == 3 else f"({width}, N+1)"
         raise PcnetError(f"Coefficients have shape {shape}; this x needs (N+1,), {form}.")
     return coefficients.reshape(math.prod(shape[:-1]), *tail)
-
-
-def _spread(grouped: Tensor, columns: int) -> Tensor:
-    """Coefficients as (N+1, columns), or (N+1, 1) where all columns share them."""
-    groups, terms = grouped.shape
-    if groups > 1:
-        grouped = grouped.unsqueeze(1).expand(-1, columns // groups, -1).reshape(columns, terms)
-    return grouped.t().contiguous()
 
 
 @lru_cache(maxsize=64)

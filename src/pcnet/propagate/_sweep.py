@@ -13,9 +13,8 @@ import torch
 from torch import Tensor
 
 from pcnet.graph import CSR
-from pcnet.propagate._plan import SHARED, Plan, Plans
 from pcnet.propagate._product import product
-from pcnet.propagate._threads import one_core, team
+from pcnet.propagate._threads import SHARED, Plan, Plans, one_core, team
 
 #: a_n, b_n, c_n of one step: numbers, or one number for each column.
 Step = tuple[Any, Any, Any]
