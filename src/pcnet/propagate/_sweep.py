@@ -178,12 +178,18 @@ def _following(step: Step, rows: CSR, current: Tensor, current_rows: Tensor, pre
     following = product(rows, current)
     if isinstance(a, Tensor) or a != 1.0:
         following.mul_(a)
-    for scale, term in ((b, current_rows), (-c, previous_rows)):
-        if isinstance(scale, Tensor):
-            following.addcmul_(term, scale)
-        elif scale != 0.0:
-            following.add_(term, alpha=scale)
+    if isinstance(b, Tensor) or b != 0.0:
+        _add_scaled(following, current_rows, b)
+    if isinstance(c, Tensor) or c != 0.0:
+        _add_scaled(following, previous_rows, -c)
     return following
+
+
+def _add_scaled(target: Tensor, x: Tensor, scale: float | Tensor) -> None:
+    if isinstance(scale, Tensor):
+        target.addcmul_(x, scale)
+    else:
+        target.add_(x, alpha=scale)
 
 
 def column_sums(x: Tensor) -> Tensor:
