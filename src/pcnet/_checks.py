@@ -10,9 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pcnet.errors import PcnetError
+from pcnet.errors import PcnetError, close_match
 
 FloatArray = NDArray[np.float64]
+
+
+def one_of(name: str, value: str, known: Sequence[str]) -> str:
+    """`value`, if it is one of the known words."""
+    if value not in known:
+        raise PcnetError(f"{name} cannot be '{value}'; choose from {', '.join(known)}.{close_match(str(value), known)}")
+    return value
 
 
 def whole_number(name: str, value: Any, least: int = 0) -> int:

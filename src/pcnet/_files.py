@@ -64,13 +64,7 @@ def check_target(path: str | Path) -> None:
 
 def write_text(path: str | Path, text: str) -> None:
     """Write UTF-8 text, whole or not at all."""
-
-    def write(target: Path) -> None:
-        with target.open("w", encoding="utf-8") as stream:
-            stream.write(text)
-            stream.flush()
-
-    write_atomically(path, write)
+    write_atomically(path, lambda target: target.write_text(text, encoding="utf-8"))
 
 
 def write_csv(path: str | Path, header: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
@@ -92,39 +86,28 @@ def write_json(path: str | Path, value: Any) -> None:
 
 def read_json(path: str | Path) -> Any:
     """Read a JSON file, with one sentence when it is missing or damaged."""
-    return _parse(json.loads, _read_text(path, "JSON"), path, "JSON")
+    return _parse("JSON", json.loads, path)
 
 
-def read_toml(path: str | Path) -> dict[str, Any]:
+def read_toml(path: str | Path, text: str | None = None) -> dict[str, Any]:
     """Read a TOML file, with one sentence when it is missing or damaged."""
-    return parse_toml(_read_text(path, "TOML"), path)
-
-
-def parse_toml(text: str, name: str | Path) -> dict[str, Any]:
-    """What TOML text says; `name` is what a complaint calls it."""
     # Imported here: Python 3.10 has no parser of its own, and most commands read no TOML.
     if sys.version_info >= (3, 11):
         import tomllib
     else:
         import tomli as tomllib
-    return _parse(tomllib.loads, text, name, "TOML")
+    return _parse("TOML", tomllib.loads, path, text)
 
 
-def _read_text(path: str | Path, kind: str) -> str:
+def parse_toml(text: str, name: str | Path) -> dict[str, Any]:
+    """What TOML text says; `name` is what a complaint calls it."""
+    return read_toml(name, text)
+
+
+def _parse(kind: str, parser: Callable[[str], Any], name: str | Path, text: str | None = None) -> Any:
     try:
-        return Path(path).read_text(encoding="utf-8")
+        return parser(Path(name).read_text(encoding="utf-8") if text is None else text)
     except FileNotFoundError as error:
-        raise PcnetError(f"There is no file {path}.") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise _damaged(path, kind, error) from error
-
-
-def _parse(parser: Callable[[str], Any], text: str, name: str | Path, kind: str) -> Any:
-    try:
-        return parser(text)
-    except (ValueError, RecursionError) as error:
-        raise _damaged(name, kind, error) from error
-
-
-def _damaged(name: str | Path, kind: str, error: Exception) -> PcnetError:
-    return PcnetError(f"Cannot read {name} as {kind}: {error}. The file is damaged or not {kind}.")
+        raise PcnetError(f"There is no file {name}.") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise PcnetError(f"Cannot read {name} as {kind}: {error}. The file is damaged or not {kind}.") from error

@@ -14,7 +14,7 @@ from pcnet.errors import PcnetError
 def processor() -> str:
     """Its name, as good as the system tells."""
     names = [line.split(":", 1)[1].strip() for line in _lines(Path("/proc/cpuinfo")) if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()
+    return next(iter(names), platform.processor() or platform.machine())
 
 
 def chosen_device(name: str) -> str:
@@ -53,7 +53,7 @@ def free_memory(system: Path) -> float:
 
     A control group limits its members and those of every group inside it, so the folders above count, too.
     """
-    limits = [_available(system / "proc/meminfo")]
+    limits = [1024.0 * int(line.split()[1]) for line in _lines(system / "proc/meminfo") if "MemAvailable" in line]
     groups = system / "sys/fs/cgroup"
     for line in _lines(system / "proc/self/cgroup"):
         # "0::/path" in version 2; "5:cpu,memory:/path" in version 1, where each resource has a tree of its own.
@@ -64,7 +64,7 @@ def free_memory(system: Path) -> float:
         # Inside a container the path may be that of the host, of which only the container's own part is mounted.
         folder = top / path.lstrip("/")
         limits += [_left_in(each, *names) for each in (folder, *folder.parents) if each.is_relative_to(top)]
-    return min(limits)
+    return min(limits, default=math.inf)
 
 
 #: Of a control group: its limit, what it has taken, and which part of that is files that are only cached.
@@ -79,11 +79,6 @@ def _left_in(group: Path, limit: str, taken: str, cached: str) -> float:
         return float((group / limit).read_text()) - float((group / taken).read_text()) + float(of_files)
     except (OSError, ValueError, KeyError):
         return math.inf
-
-
-def _available(meminfo: Path) -> float:
-    found = [line.split()[1] for line in _lines(meminfo) if line.startswith("MemAvailable")]
-    return 1024.0 * int(found[0]) if found else math.inf
 
 
 def _lines(path: Path) -> list[str]:

@@ -24,17 +24,14 @@ class Silent:
 
 
 class OneStage(Silent):
-    """A part of larger work: its units count in the larger stage, its own stages are not shown.
+    """A part of larger work: the units of its stage `counted` count in the larger stage, nothing else is shown."""
 
-    Where it has stages with units of another kind, `counted` names the one whose units count.
-    """
-
-    def __init__(self, whole: Progress, counted: str | None = None) -> None:
+    def __init__(self, whole: Progress, counted: str) -> None:
         self._whole, self._counted, self._present = whole, counted, counted
 
     def stage(self, title: str, total: int) -> None:
         self._present = title
 
     def advance(self, units: int = 1) -> None:
-        if self._counted in (None, self._present):
+        if self._present == self._counted:
             self._whole.advance(units)

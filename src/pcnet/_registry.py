@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
 from pcnet.errors import PcnetError, close_match
@@ -10,7 +9,7 @@ from pcnet.errors import PcnetError, close_match
 T = TypeVar("T")
 
 
-class Registry(Mapping[str, T]):
+class Registry(dict[str, T]):
     """What has been added, by its name in small letters and in the order in which it was added.
 
     >>> losses = Registry[float]("loss")
@@ -22,32 +21,20 @@ class Registry(Mapping[str, T]):
     def __init__(self, what: str) -> None:
         #: What each entry is called in messages, as in "There is no method 'gxn'".
         self.what = what
-        self._entries: dict[str, T] = {}
 
     def add(self, name: str, entry: T, *, replace: bool = False) -> None:
         """Register an entry; a name can be taken only once, unless the entry is meant to replace the one before."""
-        if name.lower() in self._entries and not replace:
+        if name.lower() in self and not replace:
             raise PcnetError(f"There is a {self.what} '{name}' already; choose another name.")
-        self._entries[name.lower()] = entry
+        self[name.lower()] = entry
 
     def remove(self, name: str) -> None:
         """Forget an entry, in a session that tries things out."""
-        del self._entries[name.lower()]
+        del self[name.lower()]
 
     def named(self, name: str) -> T:
         """The entry of this name in any case; a PcnetError lists the known names when there is none."""
-        if name.lower() not in self._entries:
+        if name.lower() not in self:
             known = ", ".join(self)
-            raise PcnetError(
-                f"There is no {self.what} '{name}'; choose from {known}.{close_match(name.lower(), self._entries)}"
-            )
-        return self._entries[name.lower()]
-
-    def __getitem__(self, name: str) -> T:
-        return self._entries[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._entries)
-
-    def __len__(self) -> int:
-        return len(self._entries)
+            raise PcnetError(f"There is no {self.what} '{name}'; choose from {known}.{close_match(name.lower(), self)}")
+        return self[name.lower()]

@@ -14,9 +14,10 @@ from pcnet.data import PAPER_PROTOCOLS, PROTOCOLS, check_protocol, is_fixed, pro
 @pytest.fixture(autouse=True)
 def only_here() -> Iterator[None]:
     """What a test registers is gone after it."""
-    before = dict(PROTOCOLS._entries)
+    before = dict(PROTOCOLS)
     yield
-    PROTOCOLS._entries = before
+    PROTOCOLS.clear()
+    PROTOCOLS.update(before)
 
 
 def thirds(graph: Graph, name: str, seed: int) -> Split:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pcnet._progress import Silent
 from pcnet.data import csbm
 from pcnet.graph import Operator, StructuralPairs, _structural, structural_pairs
-from pcnet.graph._warping import DegreeSequences, warping_distances
+from pcnet.graph._structural import DegreeSequences, warping_distances
 from strategies import NAMED, Edges, dense_adjacency, graphs
 
 Sequence = list[tuple[int, int]]

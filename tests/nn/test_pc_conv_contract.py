@@ -132,11 +132,11 @@ def test_truncated_mode_converges_to_the_limit(graph, t, p, seed):
 @pytest.mark.parametrize("N", [3, 8])
 def test_the_order_is_the_number_of_products(N, monkeypatch):
     """N sparse products forward and N back, whatever K is."""
-    from pcnet.propagate import _product
+    from pcnet.propagate import _sweep
 
     calls = []
-    product = _product.product
-    monkeypatch.setattr(_product, "product", lambda *a: calls.append(1) or product(*a))
+    product = _sweep.product
+    monkeypatch.setattr(_sweep, "product", lambda *a: calls.append(1) or product(*a))
     with quiet():
         layer = PCConv(7, N, 0.5)
     z = layer(torch.randn(3, 2, requires_grad=True), torch.tensor([[0, 1], [1, 0]]))

@@ -34,7 +34,10 @@ CASES = {
     "p is infinite": (lambda: conv(p=float("inf")), "p must be finite"),
     "eta is NaN": (lambda: conv(eta=NAN), "eta must be finite"),
     "init is NaN": (lambda: conv(init=NAN), "init must be finite"),
-    "mode": (lambda: conv(mode="limits"), "mode must be 'truncated' or 'limit', not 'limits'. Did you mean 'limit'?"),
+    "mode": (
+        lambda: conv(mode="limits"),
+        "mode cannot be 'limits'; choose from truncated, limit. Did you mean 'limit'?",
+    ),
     "operator of another graph": (
         lambda: conv()(torch.ones(4, 2), OPERATOR),
         "x has shape (4, 2); the graph needs (3, d), or (R, 3, d) for R runs.",

@@ -204,7 +204,7 @@ def test_each_sentence_is_said_once(monkeypatch):
         (lambda: truncation_error(2, 3, 1.0, (1, 1)), r"interval must have its low end below.*\(1, 1\)"),
         (lambda: filter_warnings(2, 3, np.nan, 2.0), "t must be finite"),
         (lambda: filter_warnings(2, 3, 1.0, np.inf), "p must be finite"),
-        (lambda: filter_warnings(2, 3, 1.0, 2.0, mode="exact"), "mode must be 'truncated' or 'limit'"),
+        (lambda: filter_warnings(2, 3, 1.0, 2.0, mode="exact"), "mode cannot be 'exact'; choose from truncated, limit"),
     ],
 )
 def test_errors_are_sentences(call, sentence):

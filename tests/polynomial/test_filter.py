@@ -10,7 +10,7 @@ from pcnet.errors import PcnetError
 from pcnet.polynomial import (
     Chebyshev,
     Powers,
-    _limit,
+    _filter,
     charlier_matrix,
     evaluate_polynomial,
     filter_family,
@@ -147,13 +147,13 @@ def test_the_cache_cannot_be_written():
     _, B = limit_expansion(3, 1.1, 2.0, [-1, 1])
     B[:] = 7
     assert limit_expansion(3, 1.1, 2.0, (-1.0, 1.0))[1][0, 0] == 1
-    before = _limit._limit_matrix.cache_info().hits
+    before = _filter._limit_matrix.cache_info().hits
     limit_expansion(3, 1.1, 2.0, np.array([-1, 1]))
-    assert _limit._limit_matrix.cache_info().hits == before + 1
+    assert _filter._limit_matrix.cache_info().hits == before + 1
 
 
 def test_too_few_nodes_is_said(monkeypatch):
-    monkeypatch.setattr(_limit, "_MOST_NODES", 32)
+    monkeypatch.setattr(_filter, "_MOST_NODES", 32)
     with pytest.raises(PcnetError, match=r"varies too fast on \(-29, 29\).*smaller t or a larger tolerance"):
         limit_expansion(2, 2.0, 2.0, (-29, 29))
 
@@ -165,7 +165,7 @@ def test_too_few_nodes_is_said(monkeypatch):
         (lambda: truncated_filter(LAM, 1, 3, np.inf), "t must be finite"),
         (lambda: limit_filter(LAM, 1.5, 1.0), r"k must be a whole number, not 1\.5"),
         (lambda: filter_family(LAM, 2, None, 1.0), "N must be a whole number, not None"),
-        (lambda: pc_response(LAM, [1.0, 2.0], 3, 1.0, mode="limits"), "mode must be.*Did you mean 'limit'"),
+        (lambda: pc_response(LAM, [1.0, 2.0], 3, 1.0, mode="limits"), "mode cannot be.*Did you mean 'limit'"),
         (lambda: pc_response(LAM, 1.0, 3, 1.0), "theta must hold K numbers"),
         (lambda: pc_response(LAM, [], 3, 1.0), "theta must hold K numbers"),
         (lambda: limit_expansion(2, 1.0, 2.0, (1, -1)), r"interval must have its low end below.*\(1, -1\)"),

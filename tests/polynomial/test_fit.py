@@ -94,7 +94,7 @@ def test_targets_by_hand():
         ({"p": np.nan}, "p must be finite"),
         ({"N": None}, "N must be a whole number"),
         ({"K": 0, "identity": False}, "K must be at least 1"),
-        ({"mode": "trunc"}, "mode must be"),
+        ({"mode": "trunc"}, "mode cannot be"),
         ({"target": lambda lam: 1.0}, "one finite number for each λ"),
         ({"target": lambda lam: lam * np.nan}, "one finite number for each λ"),
     ],

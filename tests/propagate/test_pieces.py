@@ -12,12 +12,10 @@ from torch import Tensor
 
 from pcnet.graph import CSR, Operator
 from pcnet.polynomial import Chebyshev, Jacobi, Powers
-from pcnet.propagate import _parts, _pieces, _plan, apply_polynomial
-from pcnet.propagate._parts import cut, sweep_in_parts
-from pcnet.propagate._pieces import planned_sweep, sweep_by
-from pcnet.propagate._plan import Plan
+from pcnet.propagate import _sweep, _threads, apply_polynomial
 from pcnet.propagate._polynomial import _recurrence
-from pcnet.propagate._product import BAG, column_sums, sweep
+from pcnet.propagate._sweep import BAG, column_sums, cut, planned_sweep, sweep, sweep_by, sweep_in_parts
+from pcnet.propagate._threads import Plan
 
 JACOBI = Jacobi(1.0, 0.0)
 PLANS = [
@@ -80,7 +78,7 @@ def test_every_plan_has_the_same_bits(rows, width, order, basis, density, plan, 
 @pytest.mark.parametrize("part_bytes", [1, 2**14, 2**17, 2**20])
 @pytest.mark.parametrize("threads", [1, 3])
 def test_no_size_of_parts_changes_a_bit(part_bytes, threads, monkeypatch):
-    monkeypatch.setattr(_parts, "PART", part_bytes)
+    monkeypatch.setattr(_sweep, "PART", part_bytes)
     M = matrix(1500, 0.01, 1)
     arguments, against = problem(1500, 40, 3, "Chebyshev", False, 1)
     parts = cut(M, 40, threads)
@@ -108,9 +106,9 @@ def test_tiles_are_all_columns(width, columns):
 @pytest.mark.parametrize("width", [1, 5, 300])
 def test_whatever_is_chosen(threads, width, monkeypatch):
     """The choice itself, timed, for a sweep that is declared large."""
-    monkeypatch.setattr(_pieces, "SMALL", 0)
-    monkeypatch.setattr(_pieces, "SAMPLE", 2**12)
-    monkeypatch.setattr(_plan, "SHARED", 0)
+    monkeypatch.setattr(_sweep, "SMALL", 0)
+    monkeypatch.setattr(_sweep, "SAMPLE", 2**12)
+    monkeypatch.setattr(_threads, "SHARED", 0)
     M = matrix(400, 0.02, 3)
     arguments, against = problem(400, width, 2, "powers", True, 3)
     expected = sweep(M, *arguments, against)
@@ -143,10 +141,10 @@ def test_threads_and_the_modes_of_torch(mode):
 
 @pytest.mark.parametrize("share", ["columns", "rows"])
 @pytest.mark.parametrize("direction", ["symmetrise", "keep"])
-def test_gradients_of_a_sweep_in_pieces(direction, share, monkeypatch):
+def test_gradients_of_a_sweep_in_sweep(direction, share, monkeypatch):
     """In single precision in pieces, against double precision in one."""
-    monkeypatch.setattr(_pieces, "SMALL", 0)
-    monkeypatch.setattr(_pieces.PLANS, "find", lambda *_: Plan(share, 16, 2))
+    monkeypatch.setattr(_sweep, "SMALL", 0)
+    monkeypatch.setattr(_sweep.PLANS, "find", lambda *_: Plan(share, 16, 2))
     generator = torch.Generator().manual_seed(0)
     edges = torch.randint(500, (2, 3000), generator=generator)
     if direction == "symmetrise":
@@ -165,8 +163,8 @@ def test_gradients_of_a_sweep_in_pieces(direction, share, monkeypatch):
 
 def test_double_precision_is_one_piece(monkeypatch):
     """Where rounding would depend on the pieces."""
-    monkeypatch.setattr(_pieces, "SMALL", 0)
-    monkeypatch.setattr(_pieces, "sweep_by", None)
+    monkeypatch.setattr(_sweep, "SMALL", 0)
+    monkeypatch.setattr(_sweep, "sweep_by", None)
     M = matrix(50, 0.1, 5, torch.float64)
     x, c = torch.randn(50, 3, dtype=torch.float64), torch.randn(3, 1, dtype=torch.float64)
     steps = [(1.0, -0.5, 0.0)] * 2

@@ -8,9 +8,8 @@ import pytest
 import torch
 
 from pcnet.errors import PcnetError
-from pcnet.propagate import _plan, available_threads, one_core, threads_setting
-from pcnet.propagate._plan import CLEARLY, LINE, PIECE, WIDE, Plan, Plans, alone
-from pcnet.propagate._threads import team
+from pcnet.propagate import _threads, available_threads, one_core, threads_setting
+from pcnet.propagate._threads import CLEARLY, LINE, PIECE, WIDE, Plan, Plans, alone, team
 
 
 class Times:
@@ -33,7 +32,7 @@ LARGE = (10_000, 10**7, 100)
 def four(monkeypatch):
     """A machine with four processors, and a user who has said nothing."""
     monkeypatch.delenv("PCNET_THREADS", raising=False)
-    monkeypatch.setattr(_plan, "available_threads", lambda: threads_setting() or 4)
+    monkeypatch.setattr(_threads, "available_threads", lambda: threads_setting() or 4)
 
 
 @pytest.mark.parametrize(("columns", "rows", "share"), [(1.0, 2.0, "columns"), (2.0, 1.0, "rows")])

@@ -90,7 +90,7 @@ def test_blocks_fit_into_memory(dense, varied, monkeypatch):
 
 def test_what_is_collected_is_what_train_returns(dense, mixed, same, monkeypatch):
     monkeypatch.setattr(_division, "HOST_RUNS", 4)
-    collected = train_each(dense, mixed, collect=lambda index, outcome: (index, outcome.whole()), threads=2)
+    collected = train_each(dense, mixed, collect=lambda index, outcome: (index, outcome), threads=2)
     assert [index for index, _ in collected] == list(range(len(mixed)))
     assert all(map(same, [outcome for _, outcome in collected], train(dense, mixed, threads=1)))
 

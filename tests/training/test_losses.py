@@ -152,10 +152,10 @@ class Margin(Loss):
         return (self.margin + logits - logits.gather(0, labels[None])[0]).relu().sum(0) - self.margin
 
 
-def test_a_loss_from_outside_trains(dense: Graph, varied, monkeypatch):
+def test_a_loss_from_outside_trains(dense: Graph, varied, request):
     split = make_split(dense, "random-60-20-20", 0)
-    monkeypatch.setattr(LOSSES, "_entries", dict(LOSSES))
     LOSSES.add("margin", Margin)
+    request.addfinalizer(lambda: LOSSES.remove("margin"))
     training = TrainingSettings(epochs=60, lr={"all": 0.05}, loss="margin", loss_parameter=2.0)
     runs = [replace(varied[0], training=training, targets=Targets.from_split(split))]
     (outcome,) = train(dense, runs)

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(importlib.util.find_spec("triton") is None, reas
 PROGRAM = """
 import numpy as np, torch, triton.language
 from pcnet import TrainingSettings
-from pcnet.training import _device_block, _stopping
+from pcnet.training import _stopping, kernels
 from pcnet.training._device_block import Ledger
 
 _stopping.tl = triton.language  # The interpreter looks for it where the rule is defined.
@@ -33,22 +33,18 @@ loss[rng.random(loss.shape) < 0.02] = np.inf
 loss[rng.random(loss.shape) < 0.02] = np.nan
 
 
-class Run:
-    def __init__(self, training):
-        self.training = training
-
-
 class Block:
     device, members, next_epoch = torch.device("cpu"), list(range(runs)), 0
     history = _stopping.History(settings)
 
 
-ledger = Ledger(Block(), [Run(each) for each in settings])
+ledger = Ledger(Block())
 history, active = _stopping.History(settings), list(range(runs))
 for epoch in range(30):
     # As parts to be added up, as the kernel before gives them.
     parts = [torch.from_numpy(np.stack([each[epoch] / 4, each[epoch] * 3 / 4])).float() for each in (loss, score)]
-    ledger.record(*parts)
+    kernels.record(ledger, *parts)
+    ledger.epoch += 1
     improved = []
     if active:
         improved, stopped = history.record(active, epoch, loss[epoch, active], score[epoch, active])

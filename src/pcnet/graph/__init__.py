@@ -2,8 +2,7 @@
 
 from pcnet.graph._columns import Column, Kind, LabelCandidate, Schema, label_advice, require_labels
 from pcnet.graph._csr import CSR
-from pcnet.graph._graph import Graph, check_edges
-from pcnet.graph._hash import graph_hash, tensor_hash
+from pcnet.graph._graph import Graph, check_edges, graph_hash, tensor_hash
 from pcnet.graph._homophily import (
     adjusted_homophily,
     class_homophily,
@@ -15,33 +14,3 @@ from pcnet.graph._operator import Direction, Operator, SelfLoops, cached_operato
 from pcnet.graph._spectrum import spectral_density, spectral_interval
 from pcnet.graph._structural import StructuralEdges, StructuralPairs, structural_pairs
 from pcnet.graph._two_hop import two_hop
-
-__all__ = [
-    "CSR",
-    "Column",
-    "Direction",
-    "Graph",
-    "Kind",
-    "LabelCandidate",
-    "Operator",
-    "Schema",
-    "SelfLoops",
-    "StructuralEdges",
-    "StructuralPairs",
-    "adjusted_homophily",
-    "cached_operator",
-    "check_edges",
-    "class_homophily",
-    "clear_operator_cache",
-    "edge_homophily",
-    "graph_hash",
-    "label_advice",
-    "label_informativeness",
-    "node_homophily",
-    "require_labels",
-    "spectral_density",
-    "spectral_interval",
-    "structural_pairs",
-    "tensor_hash",
-    "two_hop",
-]

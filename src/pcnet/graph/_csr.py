@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,6 +13,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pcnet.errors import PcnetError
+
+with warnings.catch_warnings():
+    # The first compressed-row tensor of a process makes torch say that they are new; users need not hear it from us.
+    warnings.simplefilter("ignore")
+    torch.sparse_csr_tensor(torch.tensor([0, 0]), torch.tensor([], dtype=torch.int64), torch.tensor([]), (1, 1))
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,8 @@ import scipy.sparse
 import torch
 from torch import Tensor
 
-from pcnet.errors import PcnetError, PcnetWarning, close_match
+from pcnet._checks import one_of
+from pcnet.errors import PcnetError, PcnetWarning
 from pcnet.graph._csr import CSR
 from pcnet.graph._graph import Graph, check_edges
 from pcnet.graph._spectrum import spectral_interval
@@ -78,8 +79,8 @@ class Operator:
         Raises:
             PcnetError: where an end is no node, or a weight is negative or not finite.
         """
-        _check_choice("self_loops", self_loops, get_args(SelfLoops))
-        _check_choice("direction", direction, get_args(Direction))
+        one_of("self_loops", self_loops, get_args(SelfLoops))
+        one_of("direction", direction, get_args(Direction))
         if num_nodes < 1:
             raise PcnetError("The graph has no nodes; an operator needs at least one.")
         if not np.isfinite(eta):
@@ -102,29 +103,14 @@ class Operator:
         return Operator(matrix, eta, symmetric, self_loops)
 
     @staticmethod
-    def from_graph(
-        graph: Graph,
-        *,
-        eta: float = 0.5,
-        self_loops: SelfLoops = "add",
-        direction: Direction = "symmetrise",
-        dtype: torch.dtype = torch.float32,
-        device: torch.device | str | None = None,
-    ) -> Operator:
-        """The operator of a `Graph`; see `from_edges`. A direction is that of the list that the graph was read from."""
-        edge_index, edge_weight = (
-            (graph.edge_index, graph.edge_weight) if direction == "symmetrise" else graph.one_way_edges
-        )
-        return Operator.from_edges(
-            edge_index,
-            graph.num_nodes,
-            edge_weight,
-            eta=eta,
-            self_loops=self_loops,
-            direction=direction,
-            dtype=dtype,
-            device=device,
-        )
+    def from_graph(graph: Graph, *, direction: Direction = "symmetrise", **settings: Any) -> Operator:
+        """The operator of a `Graph`, by the settings of `from_edges`.
+
+        A direction is that of the list that the graph was read from.
+        """
+        both = graph.edge_index, graph.edge_weight
+        edge_index, edge_weight = both if direction == "symmetrise" else graph.one_way_edges
+        return Operator.from_edges(edge_index, graph.num_nodes, edge_weight, direction=direction, **settings)
 
     @property
     def num_nodes(self) -> int:
@@ -177,12 +163,11 @@ def cached_operator(
     key = (num_nodes, eta, dtype, self_loops, direction, edge_index.device)
     with _lock:
         for place, entry in enumerate(_cache):
-            kept_key, kept_edges, kept_weight, operator = entry
-            if kept_key == key and _same(kept_edges, edge_index) and _same(kept_weight, edge_weight):
+            if entry[0] == key and _same(entry[1], edge_index) and _same(entry[2], edge_weight):
                 # What was used last is forgotten last.
                 del _cache[place]
                 _cache.appendleft(entry)
-                return operator
+                return entry[3]
     operator = Operator.from_edges(
         edge_index, num_nodes, edge_weight, eta=eta, self_loops=self_loops, direction=direction, dtype=dtype
     )
@@ -202,11 +187,6 @@ def _same(kept: Tensor | None, given: Tensor | None) -> bool:
     if kept is None or given is None:
         return kept is given
     return kept.shape == given.shape and kept.dtype == given.dtype and torch.equal(kept, given)
-
-
-def _check_choice(name: str, value: str, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise PcnetError(f"{name} cannot be '{value}'; choose from {', '.join(known)}.{close_match(value, known)}")
 
 
 def _adjacency(edge_index: Tensor, n: int, edge_weight: Tensor | None) -> scipy.sparse.csr_matrix:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import scipy.linalg
 import scipy.sparse
-import scipy.sparse.linalg
 from numpy.typing import NDArray
+from scipy.sparse import linalg
 
 #: Below this size all eigenvalues are cheaper than a Lanczos iteration.
 DENSE_LIMIT = 64
@@ -32,15 +32,10 @@ def spectral_interval(matrix: scipy.sparse.csr_matrix) -> tuple[float, float]:
     eye = scipy.sparse.eye(n, format="csr")
     try:
         low, high = (
-            float(
-                scipy.sparse.linalg.eigsh(
-                    matrix + c * eye, k=1, which=end, v0=start, tol=1e-8, return_eigenvectors=False
-                )[0]
-            )
-            - c
+            float(linalg.eigsh(matrix + c * eye, k=1, which=end, v0=start, tol=1e-8, return_eigenvectors=False)[0]) - c
             for c, end in ((-shift, "SA"), (shift, "LA"))
         )
-    except scipy.sparse.linalg.ArpackError:
+    except linalg.ArpackError:
         radius = np.asarray(abs(matrix).sum(axis=1)).ravel() - abs(matrix.diagonal())
         return float((matrix.diagonal() - radius).min()), float((matrix.diagonal() + radius).max())
     margin = 1e-6 * (high - low)

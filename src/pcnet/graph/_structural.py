@@ -7,7 +7,7 @@ import hashlib
 import math
 import os
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,12 +21,16 @@ from pcnet._checks import FloatArray
 from pcnet._files import write_atomically
 from pcnet._progress import Progress, Silent
 from pcnet.errors import PcnetError
-from pcnet.graph._warping import DegreeSequences, Ints, warping_distances
+
+Ints = NDArray[np.int64]
 
 #: Smaller graphs are computed anew, which takes a second or less.
 _WORTH_KEEPING = 300
+#: Cells of an anti-diagonal that are computed in one go: few enough for the processor's cache.
+_CELLS = 16384
 #: Stands in the names of files; another way to compute needs another one.
 _FORMAT = "structural-1"
+_KEPT = ("pairs", "copies", "counts", "distances")
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,105 +88,78 @@ def structural_pairs(adjacency: scipy.sparse.csr_matrix, progress: Progress | No
 
     Of graphs for which it takes long they are kept under PCNET_CACHE and found again by content.
     """
-    simple = _simple(adjacency)
-    if simple.shape[0] < _WORTH_KEEPING:
-        return _compute(simple, progress)
+    linked = scipy.sparse.csr_matrix(adjacency + adjacency.T)
+    linked.setdiag(0)
+    linked.eliminate_zeros()
+    linked.sort_indices()
+    linked.data = np.ones(linked.nnz)
+    n = linked.shape[0]
+    if n < _WORTH_KEEPING:
+        return _compute(linked, progress or Silent())
     digest = hashlib.sha256(_FORMAT.encode())
-    for part in (simple.indptr, simple.indices):
+    for part in (linked.indptr, linked.indices):
         digest.update(part.astype(np.int64).tobytes())
     folder = Path(os.environ.get("PCNET_CACHE") or "~/.cache/pcnet").expanduser()
     path = folder / "structural" / f"{digest.hexdigest()}.npz"
-    found = _read(path, simple.shape[0])
-    if found is None:
-        found = _compute(simple, progress)
-        # Where nothing can be written, nothing is kept.
-        with contextlib.suppress(PcnetError):
-            _write(path, found)
-    return found
-
-
-def _read(path: Path, n: int) -> StructuralPairs | None:
-    """What the file holds; nothing where it is missing or damaged."""
-    try:
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
-            return StructuralPairs(n, file["pairs"], file["copies"], file["counts"], file["distances"])
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
-        return None
-
-
-def _write(path: Path, found: StructuralPairs) -> None:
-    arrays = {name: getattr(found, name) for name in ("pairs", "copies", "counts", "distances")}
+    # A file that is missing or damaged is written anew.
+    damage = contextlib.suppress(OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile)
+    with damage, path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
+        return StructuralPairs(n, *(file[name] for name in _KEPT))
+    found = _compute(linked, progress or Silent())
 
     def write(target: Path) -> None:
         with target.open("wb") as stream:
-            np.savez(stream, **arrays)
+            np.savez(stream, **{name: getattr(found, name) for name in _KEPT})
 
-    write_atomically(path, write)
-
-
-def _simple(adjacency: scipy.sparse.csr_matrix) -> scipy.sparse.csr_matrix:
-    """1 for every two nodes that are linked."""
-    both = scipy.sparse.csr_matrix(adjacency + adjacency.T)
-    both.setdiag(0)
-    both.eliminate_zeros()
-    both.sort_indices()
-    both.data = np.ones(both.nnz)
-    return both
+    # Where nothing can be written, nothing is kept.
+    with contextlib.suppress(PcnetError):
+        write_atomically(path, write)
+    return found
 
 
-def _compute(simple: scipy.sparse.csr_matrix, progress: Progress | None) -> StructuralPairs:
-    n, degrees = simple.shape[0], np.diff(simple.indptr)
-    progress, known = progress or Silent(), 0
+def _compute(linked: scipy.sparse.csr_matrix, progress: Progress) -> StructuralPairs:
+    n, degrees = linked.shape[0], np.diff(linked.indptr)
     progress.stage("looking at the graph", 2 * n)
-
-    def report(done: int) -> None:
-        nonlocal known
-        progress.advance(done - known)
-        known = done
-
-    rings, sequences = _ring_sequences(simple, degrees, report)
+    begin, rings, sequences = _rings(linked, degrees, progress)
     chooser, chosen = comparisons(degrees)
     keys, copies = np.unique(np.minimum(chooser, chosen) * n + np.maximum(chooser, chosen), return_counts=True)
     pairs = np.stack([keys // n, keys % n])
-    common = np.diff(rings.indptr)[pairs].min(axis=0)
+    common = np.diff(begin)[pairs].min(axis=0)
     order = np.argsort(-common, kind="stable")
     pairs, copies, common = pairs[:, order], copies[order], common[order]
     counts = np.array([np.count_nonzero(common > k) for k in range(common.max(initial=0))], dtype=np.int64)
-    first, second = (rings.indptr[:-1][ends] for ends in pairs)
-    f, distances = np.zeros(len(common)), []
-    before, total = np.cumsum([0, *counts]), max(1, int(counts.sum()))
-    for k, count in enumerate(counts):
+    places = [begin[pairs[:, :count]] + k for k, count in enumerate(counts)]
+    first, second = rings[np.concatenate([np.empty((2, 0), dtype=np.int64), *places], axis=1)]
+    # g of every two rings, computed once for each two sequences.
+    total = len(sequences.lengths)
+    keys, which = np.unique(np.minimum(first, second) * total + np.maximum(first, second), return_inverse=True)
+    unlike, between, told = keys // total != keys % total, np.zeros(len(keys)), 0
 
-        def within(share: float, k: int = k) -> None:
-            report(n + int(n * (before[k] + share * counts[k]) / total))
+    def report(share: float) -> None:
+        nonlocal told
+        progress.advance(int(n * share) - told)
+        told = int(n * share)
 
-        one, other = (rings.indices[each[:count] + k] for each in (first, second))
-        f = f[:count] + _ring_distances(sequences, one, other, within)
-        distances.append(f)
-    report(2 * n)
-    flat = np.concatenate([*distances, np.empty(0)])
-    return StructuralPairs(n, pairs.astype(np.int32), copies.astype(np.int8), counts, flat)
-
-
-@dataclass(frozen=True, eq=False)
-class _Rings:
-    """Ring k of node v has the degrees of sequence number `indices[indptr[v] + k]`."""
-
-    indptr: Ints
-    indices: Ints
+    between[unlike] = warping_distances(sequences, keys[unlike] // total, keys[unlike] % total, report)
+    report(1.0)
+    distances, start = between[which], np.cumsum([0, *counts])
+    for k in range(1, len(counts)):
+        distances[start[k] : start[k + 1]] += distances[start[k - 1] : start[k - 1] + counts[k]]
+    return StructuralPairs(n, pairs.astype(np.int32), copies.astype(np.int8), counts, distances)
 
 
-def _ring_sequences(
-    simple: scipy.sparse.csr_matrix, degrees: Ints, report: Callable[[int], None]
-) -> tuple[_Rings, DegreeSequences]:
-    """Every node's rings, by a breadth-first search from it; equal rings, of which there are many, share a sequence."""
+def _rings(linked: scipy.sparse.csr_matrix, degrees: Ints, progress: Progress) -> tuple[Ints, Ints, DegreeSequences]:
+    """Every node's rings, by a breadth-first search from it; equal rings, of which there are many, share a sequence.
+
+    Ring k of node v has the degrees of sequence number `rings[begin[v] + k]`.
+    """
     values, kind = np.unique(degrees, return_inverse=True)
     numbers: dict[bytes, int] = {}
     tables: list[NDArray[np.int32]] = []
-    indices: list[int] = []
-    indptr, position = [0], np.empty(len(degrees), dtype=np.int64)
+    rings: list[int] = []
+    begin, position = [0], np.empty(len(degrees), dtype=np.int64)
     for node in range(len(degrees)):
-        order, came_from = breadth_first_order(simple, node, directed=True)
+        order, came_from = breadth_first_order(linked, node, directed=True)
         position[order] = np.arange(len(order))
         parents = position[came_from[order[1:]]]
         # Whom a ring has brought in stand behind each other in the order: ring by ring, see how far that goes.
@@ -194,13 +171,12 @@ def _ring_sequences(
         where = np.flatnonzero(counts)
         table = np.stack([values[where % len(values)], counts[where]], axis=1).astype(np.int32)
         for own in np.split(table, np.searchsorted(where // len(values), np.arange(1, len(ends)))):
-            number = numbers.setdefault(own.tobytes(), len(numbers))
-            if number == len(tables):
+            rings.append(numbers.setdefault(own.tobytes(), len(numbers)))
+            if rings[-1] == len(tables):
                 tables.append(own)
-            indices.append(number)
-        indptr.append(len(indices))
-        report(node + 1)
-    return _Rings(np.array(indptr), np.array(indices)), DegreeSequences.of(tables)
+        begin.append(len(rings))
+        progress.advance()
+    return np.array(begin), np.array(rings), DegreeSequences.of(tables)
 
 
 def comparisons(degrees: Ints) -> tuple[Ints, Ints]:
@@ -231,13 +207,80 @@ def comparisons(degrees: Ints) -> tuple[Ints, Ints]:
     return np.concatenate(chooser), np.concatenate(chosen)
 
 
-def _ring_distances(
-    sequences: DegreeSequences, first: Ints, second: Ints, report: Callable[[float], None]
+@dataclass(frozen=True, eq=False)
+class DegreeSequences:
+    """Sequences of (degree, count), degrees ascending, end to end: number s is `[start[s] : start[s+1]]` of both."""
+
+    start: Ints
+    degree: FloatArray
+    count: FloatArray
+
+    @staticmethod
+    def of(tables: Sequence[NDArray[np.int32]]) -> DegreeSequences:
+        """From arrays (length, 2)."""
+        joined = np.concatenate([*tables, np.empty((0, 2), dtype=np.int32)]).astype(np.float64)
+        start = np.cumsum([0, *(len(table) for table in tables)])
+        return DegreeSequences(start, joined[:, 0], joined[:, 1])
+
+    @property
+    def lengths(self) -> Ints:
+        return np.diff(self.start)
+
+    def padded(self, which: Ints) -> tuple[FloatArray, FloatArray]:
+        """degree + ½ and count, (longest, len(which)): a column for each sequence, filled up with ½ and 0."""
+        lengths = self.lengths[which]
+        place = np.arange(lengths.max())[:, None]
+        inside = place < lengths
+        where = np.where(inside, self.start[which] + place, 0)
+        return np.where(inside, self.degree[where], 0.0) + 0.5, np.where(inside, self.count[where], 0.0)
+
+
+def warping_distances(
+    sequences: DegreeSequences, first: Ints, second: Ints, report: Callable[[float], None] = lambda share: None
 ) -> FloatArray:
-    """g of every two rings, computed once for each two sequences."""
-    total = len(sequences.lengths)
-    keys, which = np.unique(np.minimum(first, second) * total + np.maximum(first, second), return_inverse=True)
-    unlike = keys // total != keys % total
-    distances = np.zeros(len(keys))
-    distances[unlike] = warping_distances(sequences, keys[unlike] // total, keys[unlike] % total, report)
-    return distances[which]
+    """min over monotone alignments of Σ ((max(a,b)+½) / (min(a,b)+½) − 1) · max(counts), for every pair of sequences.
+
+    It is the minimum itself; the authors take FastDTW's, which searches near that of shortened sequences only.
+    `report` is told which share of the work is done.
+    """
+    lengths = sequences.lengths
+    swap = lengths[first] > lengths[second]
+    short, long = np.where(swap, second, first), np.where(swap, first, second)
+    distances, cells = np.empty(len(first)), lengths[short] * lengths[long]
+    # Pairs of similar lengths together, so that little is computed for nothing: the last of them is about as long.
+    order, begin, done = np.lexsort((lengths[short], lengths[long])), 0, 0
+    while begin < len(order):
+        some = order[begin : begin + max(1, _CELLS // max(1, lengths[short[order[begin]]]))]
+        distances[some] = _warp(sequences, short[some], long[some])
+        begin, done = begin + len(some), done + int(cells[some].sum())
+        report(done / int(cells.sum()))
+    return distances
+
+
+def _warp(sequences: DegreeSequences, short: Ints, long: Ints) -> FloatArray:
+    """D_ij = c_ij + min(D_{i−1,j}, D_{i,j−1}, D_{i−1,j−1}), all cells of an anti-diagonal i + j = s at once.
+
+    The diagonals before are kept by i, moved by one: in front of i = 0 and behind the last i reached there is ∞.
+    """
+    a, count_a = sequences.padded(short)
+    b, count_b = (each[::-1] for each in sequences.padded(long))
+    rows, columns, pairs = len(a), len(b), len(short)
+    last = sequences.lengths[short] - 1
+    ends = last + sequences.lengths[long] - 1
+    distances = np.empty(pairs)
+    before, earlier, now = (np.full((rows + 1, pairs), np.inf) for _ in range(3))
+    earlier[0] = 0.0
+    for s in range(rows + columns - 1):
+        i, stop = max(0, s - columns + 1), min(s, rows - 1) + 1
+        # b is turned round, so that j = s − i ascends with i.
+        mine, theirs = slice(i, stop), slice(columns - 1 - s + i, columns - 1 - s + stop)
+        ratio = a[mine] / b[theirs]
+        cost = np.maximum(ratio, 1 / ratio) - 1
+        cost *= np.maximum(count_a[mine], count_b[theirs])
+        best = np.minimum(before[i:stop], before[i + 1 : stop + 1])
+        now[i + 1 : stop + 1] = np.minimum(best, earlier[i:stop], out=best) + cost
+        ending = np.flatnonzero(ends == s)
+        distances[ending] = now[last[ending] + 1, ending]
+        earlier[0] = np.inf
+        before, earlier, now = now, before, earlier
+    return distances

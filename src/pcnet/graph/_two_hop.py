@@ -38,8 +38,15 @@ def two_hop(operator: Operator) -> Operator:
     """
     with _lock:
         if operator not in _made:
-            near = _near(operator)
-            _check_memory(estimated_pairs(near), operator.matrix.device)
+            near, device = _near(operator), operator.matrix.device
+            pairs = estimated_pairs(near)
+            for place, each in {"cpu": GATHERED, str(device): GATHERED if device.type == "cpu" else KEPT}.items():
+                if pairs * each > (free := free_bytes(place)):
+                    raise PcnetError(
+                        f"About {pairs:,} pairs of nodes are at distance two, which takes {pairs * each / 1e9:,.1f} GB "
+                        f"of memory, and {free / 1e9:,.1f} GB are free; take a machine with more, a graph without its "
+                        "largest hubs, or a method that looks at neighbours only."
+                    )
             _made[operator] = replace(operator, matrix=_normalised(near, operator))
         return _made[operator]
 
@@ -64,17 +71,6 @@ def _near(operator: Operator) -> scipy.sparse.csr_matrix:
 def _walks(near: scipy.sparse.csr_matrix) -> NDArray[np.float64]:
     """Walks of two steps from each node."""
     return np.asarray(near.astype(np.float64) @ np.diff(near.indptr))
-
-
-def _check_memory(pairs: int, device: torch.device) -> None:
-    for place, each in {"cpu": GATHERED, str(device): GATHERED if device.type == "cpu" else KEPT}.items():
-        free = free_bytes(place)
-        if pairs * each > free:
-            raise PcnetError(
-                f"About {pairs:,} pairs of nodes are at distance two, which takes {pairs * each / 1e9:,.1f} GB of "
-                f"memory, and {free / 1e9:,.1f} GB are free; take a machine with more, a graph without its largest "
-                "hubs, or a method that looks at neighbours only."
-            )
 
 
 def _rows(near: scipy.sparse.csr_matrix) -> Iterator[scipy.sparse.csr_matrix]:

@@ -49,14 +49,12 @@ class Powers(Basis):
     shift: float | tuple[float, ...] = 0.0
 
     def __post_init__(self) -> None:
-        shift: float | tuple[float, ...]
-        if isinstance(self.shift, Iterable):
-            shift = tuple(finite_number("Each shift of Powers", each) for each in self.shift)
-            if not shift:
-                raise PcnetError("Powers needs at least one shift; give a number, or one number per column group.")
-        else:
-            shift = finite_number("The shift of Powers", self.shift)
-        object.__setattr__(self, "shift", shift)
+        if not isinstance(self.shift, Iterable):
+            object.__setattr__(self, "shift", finite_number("The shift of Powers", self.shift))
+            return
+        object.__setattr__(self, "shift", tuple(finite_number("Each shift of Powers", each) for each in self.shift))
+        if not self.shift:
+            raise PcnetError("Powers needs at least one shift; give a number, or one number per column group.")
 
     def recurrence(self, order: int) -> tuple[FloatArray, FloatArray, FloatArray]:
         order = whole_number("order", order)
@@ -150,15 +148,9 @@ class Recurrence(Basis):
 
 
 def evaluate_polynomial(coefficients: ArrayLike, basis: Basis, s: ArrayLike) -> FloatArray:
-    """Σ_n c_n P_n(s) at every point of s.
+    """Σ_n c_n P_n(s) at every point of s, an array of any shape.
 
-    Args:
-        coefficients: c, (N+1,), or (G, N+1) with one row per column group.
-        basis: the polynomials P_n.
-        s: points of any shape.
-
-    Returns:
-        An array of shape s.shape, or (G, *s.shape) where the coefficients or the basis have groups.
+    c is (N+1,), or (G, N+1) with one row per column group; with groups of either kind the result is (G, *s.shape).
     """
     c, s = np.asarray(coefficients, dtype=np.float64), np.asarray(s, dtype=np.float64)
     if c.ndim not in (1, 2) or c.shape[-1] == 0:

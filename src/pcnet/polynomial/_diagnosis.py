@@ -6,7 +6,6 @@ import math
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
@@ -24,8 +23,7 @@ class Identifiability:
     """How well the polynomial determines θ.
 
     Attributes:
-        rank: dimension of the family of filters.
-        parameters: number of θ's.
+        rank, parameters: dimension of the family of filters, and number of θ's.
         condition: largest over smallest singular value of B; infinite when several θ give the same filter.
     """
 
@@ -55,19 +53,8 @@ def identifiability(K: int, N: int, t: float, identity: bool = True) -> Identifi
 
     which has no zero for even K and a single one, at some t > 0, for odd K (K = 3: t ≈ 1.596). For N > K the
     columns are always independent. Without `identity` (no e_0) they are so as soon as N ≥ K − 1.
-
-    Args:
-        K: largest smoothing power k.
-        N: order of the truncated sum.
-        t: diffusion time.
-        identity: whether θ_0 is there.
     """
     K, N, t = whole_number("K", K, least=0 if identity else 1), whole_number("N", N), finite_number("t", t)
-    return _identifiability(K, N, t, bool(identity))
-
-
-@lru_cache(maxsize=1024)
-def _identifiability(K: int, N: int, t: float, identity: bool) -> Identifiability:
     B = charlier_matrix(K, N, t)[:, 0 if identity else 1 :]
     singular = np.linalg.svd(B, compute_uv=False)
     rank = int((singular > singular[0] * max(B.shape) * np.finfo(np.float64).eps).sum())

@@ -1,19 +1,26 @@
-"""The PC-filter as a function of λ̃, an eigenvalue of L̃ = (p−1)I − S, in its two modes."""
+"""The PC-filter as a function of λ̃, an eigenvalue of L̃ = (p−1)I − S, and two-fold filtering."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Literal, get_args
 
 import numpy as np
+import scipy.fft
 from numpy.typing import ArrayLike
 
-from pcnet._checks import FloatArray, finite_number, whole_number
-from pcnet.errors import PcnetError, close_match
-from pcnet.polynomial._basis import Powers, evaluate_polynomial
+from pcnet._checks import FloatArray, finite_interval, finite_number, one_of, positive_number, whole_number
+from pcnet.errors import PcnetError
+from pcnet.polynomial._basis import Chebyshev, Powers, evaluate_polynomial
 from pcnet.polynomial._charlier import charlier_matrix, charlier_series
 
 #: "truncated" stops the series at n = N, as the paper trains it; "limit" is what the series tends to.
 Mode = Literal["truncated", "limit"]
+# y = (2s − high − low)/(high − low) magnifies round-off in s by 2/(high − low): no interval is narrower.
+_NARROWEST = 0.1
+_FEWEST_NODES, _MOST_NODES = 32, 2**14
 
 
 def truncated_filter(lam: ArrayLike, k: int, N: int, t: float) -> FloatArray:
@@ -55,15 +62,9 @@ def pc_response(
     identity: bool = True,
     mode: Mode = "truncated",
 ) -> FloatArray:
-    """g(λ̃) = θ_0 + Σ_{k=1..K} θ_k g_{k,t}(λ̃), PC-Conv's frequency response.
+    """g(λ̃) = θ_0 + Σ_{k=1..K} θ_k g_{k,t}(λ̃), PC-Conv's frequency response at eigenvalues λ̃ = p − 1 − s of L̃.
 
-    Args:
-        lam: eigenvalues λ̃ = p − 1 − s of L̃.
-        theta: (θ_0, …, θ_K), or (θ_1, …, θ_K) without `identity`; leading axes are separate filters.
-        N: order of the truncated sum; the limit mode ignores it.
-        t: diffusion time.
-        identity: whether θ_0 is there.
-        mode: "truncated" or "limit".
+    θ is (θ_0, …, θ_K), or (θ_1, …, θ_K) without `identity`; leading axes are separate filters.
     """
     theta = np.asarray(theta, dtype=np.float64)
     if theta.ndim == 0 or theta.shape[-1] == 0:
@@ -74,6 +75,123 @@ def pc_response(
 
 def check_mode(mode: str) -> str:
     """`mode`, if there is such a mode."""
-    if mode not in get_args(Mode):
-        raise PcnetError(f"mode must be 'truncated' or 'limit', not {mode!r}.{close_match(str(mode), get_args(Mode))}")
-    return mode
+    return one_of("mode", mode, get_args(Mode))
+
+
+def limit_expansion(
+    K: int, t: float, p: float, interval: Sequence[float], tolerance: float = 1e-12
+) -> tuple[Chebyshev, FloatArray]:
+    """Coefficients B with Σ_m B[m, k] T_m(y(s)) = (1 − λ̃)^k e^{tλ̃}, λ̃ = p − 1 − s, on the spectrum of S.
+
+    As in `charlier_matrix`, column 0 is e_0 and c = Bθ are the coefficients of one polynomial. On one
+    interval all t and p share one basis; only B and its number of rows differ.
+
+    The basis is that of (low, high), an interval around all eigenvalues of S; a very narrow one, or a point, is
+    widened. B is (M+1) × (K+1) with the least M that is proven, by the sizes of the coefficients left out, to meet the
+    tolerance: the largest error on the interval, as a fraction of each column's own largest value there.
+    """
+    low, high = finite_interval("interval", interval, may_be_a_point=True)
+    tolerance = finite_number("tolerance", tolerance)
+    if not 1e-13 <= tolerance < 1:
+        raise PcnetError(f"tolerance must lie between 1e-13, which float64 can reach, and 1, not {tolerance:g}.")
+    K, t, p = whole_number("K", K), finite_number("t", t), finite_number("p", p)
+    missing = _NARROWEST * max(1.0, abs(low), abs(high)) - (high - low)
+    if missing > 0:
+        low, high = low - missing / 2, high + missing / 2
+    # A copy, so that a caller who writes into B does not write into the cache.
+    return Chebyshev(low, high), _limit_matrix(K, t, p, low, high, tolerance).copy()
+
+
+@lru_cache(maxsize=256)
+def _limit_matrix(K: int, t: float, p: float, low: float, high: float, tolerance: float) -> FloatArray:
+    degree = _FEWEST_NODES
+    while degree <= _MOST_NODES:
+        # Interpolation at y_j = cos(πj/degree) by a cosine transform.
+        y = np.cos(np.pi * np.arange(degree + 1) / degree)
+        s = (low + high) / 2 + (high - low) / 2 * y
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = filter_family(p - 1 - s, K, None, t, mode="limit")
+        if not np.isfinite(values).all():
+            raise PcnetError(
+                f"(1 − λ̃)^k e^(tλ̃) overflows for t = {t:g}, p = {p:g} on the interval ({low:g}, {high:g}); "
+                "take a smaller t or p, or a normalisation η nearer to 1/2."
+            )
+        B: FloatArray = scipy.fft.dct(values, type=1, axis=0) / degree
+        B[[0, -1]] /= 2
+        B[:, 0] = np.eye(degree + 1)[0]
+        # |T_m| ≤ 1, so cutting after row m costs at most the sum of the sizes of the later rows.
+        later = np.cumsum(np.abs(B[:0:-1]), axis=0)[::-1]
+        fits = (later <= tolerance * np.abs(values).max(axis=0)).all(axis=1)
+        # Only a tail that starts well inside the transform shows that the nodes resolve the function.
+        if fits[degree // 2]:
+            return B[: np.argmax(fits) + 1]
+        degree *= 2
+    raise PcnetError(
+        f"e^(tλ̃) varies too fast on ({low:g}, {high:g}) for t = {t:g}; take a smaller t or a larger tolerance."
+    )
+
+
+def heat_kernel(lam: ArrayLike, t: float) -> FloatArray:
+    """e^{tλ̃}, the heat kernel of the complementary graph, with eigenvalues λ̃ of L̃ = (p−1)I − S.
+
+    As a Taylor series, in the odd powers that make neighbours differ and the even ones that make them alike:
+
+        e^{tL̃} = Σ_r t^{2r+1} ((p−1)I − S)^{2r+1} / (2r+1)! + t^{2r} (S − (p−1)I)^{2r} / (2r)!
+
+    Every power of L̃ carries its own power of t (in the paper's text t multiplies p − 1 alone).
+    """
+    value: FloatArray = np.exp(finite_number("t", t) * np.asarray(lam, dtype=np.float64))
+    return value
+
+
+def heterophilic_energy(lam: ArrayLike, t: float, alpha1: float) -> FloatArray:
+    """h₁(λ̃) = e^{−tλ̃} − α₁."""
+    return heat_kernel(lam, -finite_number("t", t)) - positive_number("alpha1", alpha1)
+
+
+def homophilic_energy(lam: ArrayLike) -> FloatArray:
+    """h₂(λ̃) = λ̃."""
+    return np.asarray(lam, dtype=np.float64)
+
+
+def heterophilic_step(lam: ArrayLike, t: float, alpha1: float) -> FloatArray:
+    """1/(α₁ + h₁(λ̃)). It is the heat kernel e^{tλ̃} whatever α₁ is: α₁ only decides which p are admissible."""
+    value: FloatArray = 1 / (alpha1 + heterophilic_energy(lam, t, alpha1))
+    return value
+
+
+def homophilic_step(lam: ArrayLike, alpha2: float) -> FloatArray:
+    """1/(α₂ + h₂(λ̃)), a low-pass filter."""
+    denominator = positive_number("alpha2", alpha2) + homophilic_energy(lam)
+    if (denominator <= 0).any():
+        raise PcnetError(
+            f"alpha2 + λ̃ must be positive, but λ̃ reaches {np.min(lam):g} with alpha2 = {alpha2:g}: the "
+            "energy has no minimum there. Take p of at least 2, which keeps λ̃ positive, or a larger alpha2."
+        )
+    value: FloatArray = 1 / denominator
+    return value
+
+
+def two_fold_filter(lam: ArrayLike, t: float, alpha1: float, alpha2: float) -> FloatArray:
+    """[(α₁ + h₁(λ̃)) (α₂ + h₂(λ̃))]^{−1}: both aggregations, in either order (Property 1).
+
+    Each factor is the minimiser Z of tr(Zᵀ h Z) + α‖Z − X‖² up to the constant α, which the paper leaves out
+    and a learned θ absorbs: the exact minimiser is α(α + h)^{−1}X.
+    """
+    return heterophilic_step(lam, t, alpha1) * homophilic_step(lam, alpha2)
+
+
+def admissible_p(t: float, alpha1: float) -> tuple[float, float] | None:
+    """The interval [2, −ln(α₁)/t] of p for which h₁ ≥ 0 and h₂ ≥ 0 at every λ̃ = p − 2 + λ, λ ∈ [0, 2).
+
+    It is empty, and the answer None, when α₁ > e^{−2t}. At t = 0 the first energy is 1 − α₁ for every p.
+    The range of λ is that of η = ½; other normalisations have other spectra.
+    """
+    t, alpha1 = finite_number("t", t), positive_number("alpha1", alpha1)
+    if t < 0:
+        raise PcnetError(f"t must not be negative for admissible_p, not {t:g}.")
+    reach = -math.log(alpha1)
+    # α₁ = e^{−2t}, the single point p = 2, must survive the rounding of exp and log.
+    if reach < 2 * t - 4 * np.finfo(np.float64).eps * max(1.0, 2 * t):
+        return None
+    return 2.0, max(2.0, reach / t) if t > 0 else math.inf

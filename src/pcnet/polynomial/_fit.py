@@ -21,22 +21,13 @@ class Fit:
         theta: (θ_0, …, θ_K), or (θ_1, …, θ_K) without `identity`.
         rmse: root of the mean squared difference.
         max_error: largest difference.
-        N, t, p, identity, mode: the filter's other settings, as given to `fit_response`.
+        response: the filter at frequencies λ, the variable of the target.
     """
 
     theta: FloatArray
     rmse: float
     max_error: float
-    N: int | None
-    t: float
-    p: float
-    identity: bool
-    mode: Mode
-
-    def response(self, lam: ArrayLike) -> FloatArray:
-        """The filter at frequencies λ, the variable of the target."""
-        lam = np.asarray(lam, dtype=np.float64)
-        return pc_response(lam + self.p - 2, self.theta, self.N, self.t, self.identity, self.mode)
+    response: Callable[[ArrayLike], FloatArray]
 
 
 def fit_response(
@@ -74,9 +65,6 @@ def fit_response(
         points: number of equally spaced λ.
         ridge: weight of the penalty on θ.
 
-    Returns:
-        θ, its error on these points, and `response`, the fitted filter as a function of λ.
-
     Raises:
         PcnetError: where a number is out of range or the target is not finite.
     """
@@ -96,7 +84,11 @@ def fit_response(
     rows, values = np.vstack([family / scale, penalty]), np.concatenate([wanted, np.zeros(len(scale))])
     theta = np.linalg.lstsq(rows, values, rcond=None)[0] / scale
     error = family @ theta - wanted
-    return Fit(theta, float(np.sqrt(np.mean(error**2))), float(np.abs(error).max()), N, t, p, identity, mode)
+
+    def response(lam: ArrayLike) -> FloatArray:
+        return pc_response(np.asarray(lam, dtype=np.float64) + p - 2, theta, N, t, identity, mode)
+
+    return Fit(theta, float(np.sqrt(np.mean(error**2))), float(np.abs(error).max()), response)
 
 
 def comb(lam: ArrayLike) -> FloatArray:
@@ -111,9 +103,6 @@ def low_band_pass(lam: ArrayLike) -> FloatArray:
     λ ∈ [0, 2] as for `comb`: it lets the low quarter of the spectrum through, and a band around 3/2.
     """
     lam = np.asarray(lam, dtype=np.float64)
-    pieces = [
-        ((lam >= 0) & (lam <= 0.5), np.ones_like(lam)),
-        ((lam > 0.5) & (lam < 1), np.exp(-100 * (lam - 0.5) ** 2)),
-        ((lam >= 1) & (lam <= 2), np.exp(-50 * (lam - 1.5) ** 2)),
-    ]
-    return np.select([where for where, _ in pieces], [value for _, value in pieces], default=0.0)
+    low, band = np.exp(-100 * (lam - 0.5) ** 2), np.exp(-50 * (lam - 1.5) ** 2)
+    where = [(lam >= 0) & (lam <= 0.5), (lam > 0.5) & (lam < 1), (lam >= 1) & (lam <= 2)]
+    return np.select(where, [np.ones_like(lam), low, band], default=0.0)

@@ -3,13 +3,3 @@
 from pcnet.propagate._polynomial import apply_polynomial
 from pcnet.propagate._product import apply_matrix, apply_operator, product
 from pcnet.propagate._threads import available_threads, one_core, threads_setting
-
-__all__ = [
-    "apply_matrix",
-    "apply_operator",
-    "apply_polynomial",
-    "available_threads",
-    "one_core",
-    "product",
-    "threads_setting",
-]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -15,8 +14,7 @@ from torch.autograd.function import once_differentiable
 from pcnet.errors import PcnetError
 from pcnet.graph import Operator
 from pcnet.polynomial import Basis
-from pcnet.propagate._pieces import planned_sweep
-from pcnet.propagate._product import Step
+from pcnet.propagate._sweep import Step, planned_sweep
 
 
 def apply_polynomial(operator: Operator, x: Tensor, coefficients: Tensor, basis: Basis) -> Tensor:
@@ -53,8 +51,11 @@ def apply_polynomial(operator: Operator, x: Tensor, coefficients: Tensor, basis:
     groups, each = (runs, width) if x.ndim == 3 else (width, 1)
     recurrence = _recurrence(basis, coefficients.shape[-1] - 1, groups, each, x.dtype, x.device)
     columns = x if x.ndim == 2 else x.permute(1, 0, 2).reshape(n, runs * width)
-    by_column = grouped.contiguous() if x.is_cuda else _spread(grouped, runs * width)
-    z = _Polynomial.apply(columns, by_column, operator, recurrence)
+    if not x.is_cuda:
+        # A coefficient for each column, or one for all, and the order comes first.
+        repeats = runs * width // len(grouped) if len(grouped) > 1 else 1
+        grouped = grouped.unsqueeze(1).expand(-1, repeats, -1).reshape(len(grouped) * repeats, grouped.shape[1]).t()
+    z = _Polynomial.apply(columns, grouped.contiguous(), operator, recurrence)
     return z if x.ndim == 2 else z.view(n, runs, width).permute(1, 0, 2)
 
 
@@ -65,45 +66,27 @@ class _Polynomial(torch.autograd.Function):
     def forward(ctx: Any, x: Tensor, coefficients: Tensor, operator: Operator, recurrence: Any) -> Tensor:
         ctx.operator, ctx.recurrence = operator, recurrence
         ctx.save_for_backward(x, coefficients)
-        return _sweep_on(x)(operator.matrix, x, coefficients, recurrence)[0]
+        return planned_sweep(operator.matrix, x, coefficients, recurrence)[0]
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, Tensor | None, None, None]:
         x, coefficients = ctx.saved_tensors
         against = x if ctx.needs_input_grad[1] else None
-        grad_x, dots = _sweep_on(x)(ctx.operator.adjoint, g.contiguous(), coefficients, ctx.recurrence, against)
+        grad_x, dots = planned_sweep(ctx.operator.adjoint, g.contiguous(), coefficients, ctx.recurrence, against)
         if dots is not None and coefficients.shape[1] == 1:
             dots = dots.sum(dim=1, keepdim=True)
         return grad_x, dots, None, None
 
 
-def _sweep_on(x: Tensor) -> Callable[..., tuple[Tensor, Tensor | None]]:
-    """What computes Σ_n c_n P_n(M) x where x is."""
-    if not x.is_cuda:
-        return planned_sweep
-    from pcnet.propagate import kernels
-
-    return kernels.sweep
-
-
 def _grouped(coefficients: Tensor, ndim: int, runs: int, width: int) -> Tensor:
     """Coefficients as (groups, N+1), each for as many neighbouring columns."""
-    shape, tail = tuple(coefficients.shape), coefficients.shape[-1:]
-    per_run, per_column = (runs, *tail), (runs, width, *tail)
-    known = [tuple(tail), per_run, per_column] if ndim == 3 else [tuple(tail), (width, *tail)]
+    shape, tail = tuple(coefficients.shape), tuple(coefficients.shape[-1:])
+    known = [tail, (runs, *tail), (runs, width, *tail)] if ndim == 3 else [tail, (width, *tail)]
     if not shape or shape not in known:
         form = f"({runs}, N+1) or ({runs}, {width}, N+1)" if ndim == 3 else f"({width}, N+1)"
         raise PcnetError(f"Coefficients have shape {shape}; this x needs (N+1,), {form}.")
     return coefficients.reshape(math.prod(shape[:-1]), *tail)
-
-
-def _spread(grouped: Tensor, columns: int) -> Tensor:
-    """Coefficients as (N+1, columns), or (N+1, 1) where all columns share them."""
-    groups, terms = grouped.shape
-    if groups > 1:
-        grouped = grouped.unsqueeze(1).expand(-1, columns // groups, -1).reshape(columns, terms)
-    return grouped.t().contiguous()
 
 
 @lru_cache(maxsize=64)

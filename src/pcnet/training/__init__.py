@@ -6,18 +6,3 @@ from pcnet.training._division import largest_block
 from pcnet.training._losses import LOSSES, Loss
 from pcnet.training._run import Outcome, Run, Targets, TrainingSettings, selection_by
 from pcnet.training._train import train, train_each
-
-__all__ = [
-    "LOSSES",
-    "Loss",
-    "Outcome",
-    "Run",
-    "Targets",
-    "TrainingSettings",
-    "available_threads",
-    "clear_checkpoint",
-    "largest_block",
-    "selection_by",
-    "train",
-    "train_each",
-]

@@ -44,8 +44,7 @@ class Block(ABC):
         self._occupy(list(range(len(runs))))
 
     def _occupy(self, members: list[int]) -> None:
-        """These runs have the places of the model, in this order."""
-        #: Runs that have a place in the model, and those among them that still train.
+        #: Runs that have a place in the model, in this order, and those among them that still train.
         self.members, self.active = members, list(members)
         self.place = {run: place for place, run in enumerate(members)}
         self._prepare([self.runs[run] for run in members])
@@ -66,7 +65,6 @@ class Block(ABC):
             self.optimizer.adopt(moments)
 
     def _select(self, members: list[int]) -> None:
-        """Model, optimiser and labels of just these runs."""
         # Not to be copied with the model: the next step makes its own.
         self.model.draws = None
         self.model = self.model.select([self.place[run] for run in members])
@@ -75,23 +73,23 @@ class Block(ABC):
     @property
     def epochs_settled(self) -> int:
         """Epochs that are trained, or that a stopped run will not need."""
-        active, done = set(self.active), self.history.epochs
-        return sum(int(done[i]) if i in active else run.training.epochs for i, run in enumerate(self.runs))
+        done, last = self.history.epochs, self.history.last
+        return int(last.sum() - (last - done)[self.active].sum())
 
     @torch.no_grad()
     def outcomes(self) -> Iterator[Outcome]:
         """Every run at its best epoch, one after the other."""
-        models = with_weights(self._models, self.best).eval()
-        logits = models(self.x, self.operator).contiguous().cpu()
-        history = self.history
-        for run in range(len(self.runs)):
-            done = history.epochs[run]
+        logits = with_weights(self._models, self.best).eval()(self.x, self.operator).contiguous().cpu()
+        history, best, sizes = self.history, [weight.cpu() for weight in self.best], (self.x.shape[1], self.num_classes)
+        for place, run in enumerate(self.runs):
+            done = history.epochs[place]
             yield Outcome(
-                partial(_single, self.runs[run], self.x.shape[1], self.num_classes, [b[run] for b in self.best]),
-                logits[run],
-                int(history.best_epoch[run]),
-                history.loss[run, :done].copy(),
-                history.score[run, :done].copy(),
+                # Copies, so that an outcome that is kept does not keep the block.
+                partial(_single, run, *sizes, [weight[place].clone() for weight in best]),
+                logits[place],
+                int(history.best_epoch[place]),
+                history.loss[place, :done].copy(),
+                history.score[place, :done].copy(),
             )
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -115,8 +113,7 @@ class Block(ABC):
             self._select(active)
             for place, parameter in enumerate(self.model.parameters()):
                 parameter.copy_(tensors[f"parameter.{place}"])
-            head = "optimizer."
-            self.optimizer.adopt({name[len(head) :]: t for name, t in tensors.items() if name.startswith(head)})
+            self.optimizer.adopt({name.removeprefix("optimizer."): tensor for name, tensor in tensors.items()})
         self.active = active
 
 
@@ -150,24 +147,19 @@ class HostBlock(Block):
             for place, run in enumerate(self.members):
                 self.on_epoch(run, float(score[place]), logits[place])
         improved, stopped = self.history.record(self.active, epoch, loss, score)
-        self._remember(improved)
+        for best, parameter in zip(self.best, self.model.parameters(), strict=True):
+            for run in improved:
+                best[run].copy_(parameter.detach()[self.place[run]])
         self.next_epoch += 1
         if stopped:
             self.active = [run for run in self.active if run not in stopped]
             self._shrink()
 
-    @torch.no_grad()
-    def _remember(self, improved: list[int]) -> None:
-        for best, parameter in zip(self.best, self.model.parameters(), strict=True):
-            for run in improved:
-                best[run].copy_(parameter[self.place[run]])
-
 
 def side_by_side(runs: Sequence[Run], features: int, classes: int) -> Model:
     """The models of all runs as one, but for weights that are drawn: those may be for one feature.
 
-    Equal settings are built once. A search trains each of them on many splits, and the rates, filters and θ of a model
-    follow from its settings alone.
+    Equal settings, which a search trains on many splits, are built once: all but the drawn weights follows from them.
     """
     settings = {own: place for place, own in enumerate(dict.fromkeys(run.model for run in runs))}
     models = [own.skeleton(features, classes) for own in settings]
@@ -179,17 +171,14 @@ def initial_weights(models: Model, runs: Sequence[Run], features: int, classes: 
 
     Those that are drawn follow from the seed and the widths alone, so equal seeds draw once.
     """
-    device = next(models.parameters()).device
     seeds = {seed: place for place, seed in enumerate(dict.fromkeys(run.seed for run in runs))}
     built = [dict(runs[0].model.build(features, classes, seed).named_parameters()) for seed in seeds]
-    which = torch.tensor([seeds[run.seed] for run in runs], device=device)
-    drawn = {
-        name: torch.stack([own[name].detach() for own in built]).to(device)[which]
-        for name in built[0]
-        if name.startswith(models.seeded)
-    }
+    which = [seeds[run.seed] for run in runs]
     return [
-        drawn[name] if name in drawn else parameter.detach().clone() for name, parameter in models.named_parameters()
+        torch.stack([own[name].detach() for own in built])[which].to(parameter.device)
+        if name.startswith(models.seeded)
+        else parameter.detach().clone()
+        for name, parameter in models.named_parameters()
     ]
 
 

@@ -39,18 +39,17 @@ class Checkpoint:
             write_json(path, {"fingerprint": fingerprint, "blocks": blocks})
             return blocks
         kept = read_json(path)
-        damaged = PcnetError(f"The checkpoint {path} is damaged; delete {self.folder} and start anew.")
         try:
             known, divided = kept["fingerprint"], [[int(run) for run in block] for block in kept["blocks"]]
         except (KeyError, TypeError, ValueError):
-            raise damaged from None
+            known, divided = fingerprint, []
         if known != fingerprint:
             raise PcnetError(
                 f"The training in {self.folder} has other data, settings or splits; resume it with the same ones, "
                 "or start anew in another folder."
             )
         if sorted(chain(*divided)) != sorted(chain(*blocks)):
-            raise damaged
+            raise PcnetError(f"The checkpoint {path} is damaged; delete {self.folder} and start anew.")
         return divided
 
     def _path(self, number: int) -> Path:
@@ -60,9 +59,8 @@ class Checkpoint:
         """Write a block's state to a new file, then put it in the place of the old one."""
         tensors, numbers = block.state()
         tensors = {name: tensor.contiguous().cpu() for name, tensor in tensors.items()}
-        metadata = {"numbers": json.dumps(numbers)}
         # Not `save_file`: that makes a temporary file of its own, and does not raise OSError when space runs out.
-        content = safetensors.torch.save(tensors, metadata)
+        content = safetensors.torch.save(tensors, {"numbers": json.dumps(numbers)})
         write_atomically(self._path(number), lambda path: path.write_bytes(content))
 
     def load(self, number: int, block: Block) -> None:
@@ -100,8 +98,8 @@ def fingerprint(x: torch.Tensor | CSR, operators: Sequence[Operator], runs: Sequ
     for matrix in [x, *(operator.matrix for operator in operators)]:
         add(*(matrix.crow, matrix.col, matrix.values) if isinstance(matrix, CSR) else (matrix,))
     for run in runs:
+        own = run.targets
         settings = {"model": asdict(run.model), "training": asdict(run.training), "seed": run.seed}
-        settings["classes"] = run.targets.num_classes
-        digest.update(json.dumps(settings, sort_keys=True).encode())
-        add(run.targets.train, run.targets.train_labels, run.targets.val, run.targets.val_labels)
+        digest.update(json.dumps({**settings, "classes": own.num_classes}, sort_keys=True).encode())
+        add(own.train, own.train_labels, own.val, own.val_labels)
     return digest.hexdigest()

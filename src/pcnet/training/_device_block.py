@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any, get_args
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from pcnet.compare import Metric
 from pcnet.errors import PcnetWarning
@@ -16,10 +18,9 @@ from pcnet.nn import DeviceDraws
 from pcnet.training import kernels
 from pcnet.training._block import Block
 from pcnet.training._labels import Scored, TrainingLoss, other_metrics, training_nodes, validation_nodes
-from pcnet.training._losses import CrossEntropy, Loss
+from pcnet.training._losses import CrossEntropy
 from pcnet.training._optimizer import Groups, OptimizerState
 from pcnet.training._run import Optimizer, Run, TrainingSettings
-from pcnet.training._stopping import Rules
 
 #: Epochs between two looks at the device, which then learns nothing new until the next one.
 CHUNK = 25
@@ -47,9 +48,14 @@ class DeviceBlock(Block):
         # A run that moves to a smaller block may not improve there: its best weights come along.
         for kept, best in zip(self.optimizer.best_in_order(self.model), self.best, strict=True):
             kept.copy_(best[self.members])
-        self.ledger = Ledger(self, runs)
+        self.ledger = Ledger(self)
         self.model.draws = DeviceDraws(torch.tensor([run.seed for run in runs]).to(self.device), self.ledger.epoch)
-        self.train_loss = DeviceLoss(runs, self.x.shape[0], self.device)
+        losses, count = training_nodes(runs), len(runs)
+        # Cross-entropy is differentiated by one kernel, any other loss by torch.
+        quick = [own for loss, scored in losses.items() if type(loss).of is CrossEntropy.of for own in scored]
+        others = {loss: scored for loss, scored in losses.items() if type(loss).of is not CrossEntropy.of}
+        self.cross_entropy = labels_by_node(quick, self.x.shape[0], count, self.device) if quick else None
+        self.other_losses = TrainingLoss(others, count, self.device) if others else None
         self.val_scores = DeviceScores(runs, self.x.shape[0], self.device)
         self.launch_epoch: Callable[[], None] | None = None
 
@@ -57,15 +63,21 @@ class DeviceBlock(Block):
         """Everything that happens in an epoch, as work for the device."""
         self.model.train()
         logits = self.model(self.x, self.operator)
-        terms, penalty = self.train_loss.terms(logits), self.model.penalty()
-        if penalty is not None:
+        # What to differentiate, each with the gradient that begins there: the logits, and sums of losses.
+        terms: list[tuple[Tensor, Tensor | None]] = []
+        if self.cross_entropy is not None:
+            terms.append((logits, kernels.loss_gradient(logits.detach(), *self.cross_entropy)))
+        if self.other_losses is not None:
+            terms.append((self.other_losses(logits), None))
+        if (penalty := self.model.penalty()) is not None:
             terms.append((penalty, None))
         sources, seeds = zip(*terms, strict=True)
         parameters = self.optimizer.parameters
         self.optimizer.step(torch.autograd.grad(sources, parameters, seeds, materialize_grads=True), self.ledger)
         self.model.eval()
         with torch.no_grad():
-            self.ledger.record(*self.val_scores.of(self.model(self.x, self.operator)))
+            kernels.record(self.ledger, *self.val_scores.of(self.model(self.x, self.operator)))
+        self.ledger.epoch += 1
 
     def _launcher(self) -> Callable[[], None]:
         """What launches an epoch; the trial epochs before it, which compile kernels and fill caches, are undone."""
@@ -123,38 +135,32 @@ class DeviceBlock(Block):
 class Ledger:
     """The `History` of a block's members on the device, and who is alive."""
 
-    def __init__(self, block: Block, runs: Sequence[Run]) -> None:
+    def __init__(self, block: Block) -> None:
         device, history, members = block.device, block.history, block.members
-        rules, epochs, count = Rules([run.training for run in runs]), history.loss.shape[1], len(runs)
+        epochs, count = history.loss.shape[1], len(members)
 
-        def vector(values: Any) -> Tensor:
-            return torch.tensor(values, dtype=torch.int64, device=device)
+        def vector(values: Any, dtype: torch.dtype = torch.int64) -> Tensor:
+            return torch.tensor(values, dtype=dtype, device=device)
 
-        self.window, self.patience, self.max_epochs = map(vector, (rules.window, rules.patience, rules.epochs))
-        self.by_loss = vector(rules.by_loss)
+        self.window, self.patience, self.last, self.by_loss = (
+            vector(each[members]) for each in (history.window, history.patience, history.last, history.by_loss)
+        )
         self.epoch = vector(block.next_epoch)
-        self.alive = torch.ones(count, dtype=torch.int32, device=device)
-        self.improved = torch.zeros(count, dtype=torch.int32, device=device)
+        self.alive, self.improved = vector([1] * count, torch.int32), vector([0] * count, torch.int32)
         # Epochs outermost: an epoch's scores of all runs lie side by side. Trial epochs may reach past the last one.
-        self.loss, self.score = (torch.zeros(epochs + TRIALS, count, dtype=torch.float64) for _ in range(2))
-        self.loss[:epochs] = torch.from_numpy(np.nan_to_num(history.loss[members].T))
-        self.score[:epochs] = torch.from_numpy(np.nan_to_num(history.score[members].T))
-        self.prefix = torch.zeros(epochs + TRIALS + 1, count, dtype=torch.float64)
-        self.prefix[1:] = self.loss.cumsum(0)
-        self.loss, self.score, self.prefix = (t.to(device) for t in (self.loss, self.score, self.prefix))
-        self.best_epoch = vector(history.best_epoch[members])
+        loss, score, prefix = (torch.zeros(epochs + TRIALS + 1, count, dtype=torch.float64) for _ in range(3))
+        loss[:epochs], score[:epochs] = (
+            torch.from_numpy(np.nan_to_num(each[members].T)) for each in (history.loss, history.score)
+        )
+        prefix[1:] = loss[:-1].cumsum(0)
+        self.loss, self.score, self.prefix = (each.to(device) for each in (loss, score, prefix))
+        self.best_epoch, self.epochs_done = vector(history.best_epoch[members]), vector(history.epochs[members])
         self.best_score = torch.from_numpy(np.nan_to_num(history.best(members))).to(device)
-        self.epochs_done = vector(history.epochs[members])
 
     def tensors(self) -> list[Tensor]:
         """What an epoch changes."""
         bookkeeping = [self.epoch, self.alive, self.improved, self.best_epoch, self.best_score, self.epochs_done]
         return [*bookkeeping, self.loss, self.score, self.prefix]
-
-    def record(self, losses: Tensor, scores: Tensor) -> None:
-        """Note an epoch and move on to the next."""
-        kernels.record(self, losses, scores)
-        self.epoch += 1
 
     def read(self, block: Block, count: int) -> list[bool]:
         """Bring the last `count` epochs into the block's history; returns who is alive."""
@@ -181,7 +187,7 @@ class DeviceOptimizer(OptimizerState):
         super().__init__(groups, settings)
         self.best = [parameter.detach().clone() for parameter in self.parameters]
         sizes = [parameter.numel() for parameter in self.parameters]
-        starts = np.concatenate([[0], np.cumsum([-(-size // ALIGNED) * ALIGNED for size in sizes])])
+        starts = np.cumsum([0, *(-(-size // ALIGNED) * ALIGNED for size in sizes)])
         self.flat: dict[str, Tensor] = {}
         for name in ("parameters", "means", "squares", "best"):
             tensors = getattr(self, name)
@@ -194,12 +200,12 @@ class DeviceOptimizer(OptimizerState):
                 else:
                     tensors[place] = home
         per_run = [size // len(settings) for size in sizes]
-        grad_starts = np.cumsum([0, *sizes[:-1]])
-        self.layout = torch.tensor(np.stack([starts[:-1], grad_starts, per_run], axis=1)).to(device)
+        self.layout = torch.tensor(np.stack([starts[:-1], np.cumsum([0, *sizes[:-1]]), per_run], axis=1)).to(device)
+        piece = kernels.PIECE
         pieces = [
-            (begin, min(begin + kernels.PIECE, size), which)
-            for which, size in enumerate(sizes)
-            for begin in range(0, size, kernels.PIECE)
+            (begin, min(begin + piece, size), place)
+            for place, size in enumerate(sizes)
+            for begin in range(0, size, piece)
         ]
         self.pieces = torch.tensor(pieces).to(device)
         self.lr, self.wd = (rates.contiguous().to(device) for rates in torch.tensor(self.rates).unbind(-1))
@@ -224,47 +230,13 @@ class DeviceOptimizer(OptimizerState):
         return [place.get(id(parameter), parameter.detach()) for parameter in model.parameters()]
 
 
-class DeviceLabels:
-    """Some nodes of runs with their labels, as a weight (share/count, or 0) and a label for every node and run."""
-
-    def __init__(self, scored: Sequence[Scored], n: int, runs: int, device: torch.device) -> None:
-        weight, label = torch.zeros(n, runs), torch.zeros(n, runs, dtype=torch.int32)
-        for place, nodes, labels, shares in scored:
-            weight[nodes, place] = torch.from_numpy(shares / len(nodes)).float()
-            label[nodes, place] = labels.int()
-        self.weight, self.label = weight.to(device), label.to(device)
-
-    def loss_gradient(self, logits: Tensor) -> Tensor:
-        """∂/∂logits of the sum over runs of their mean cross-entropies."""
-        return kernels.loss_gradient(logits, self.label, self.weight)
-
-    def scores(self, logits: Tensor) -> tuple[Tensor, Tensor]:
-        """Each run's mean cross-entropy and accuracy, as parts to be added up."""
-        return kernels.scores(logits, self.label, self.weight)
-
-
-class DeviceLoss:
-    """`TrainingLoss` on the device: cross-entropy is differentiated by one kernel, any other loss by torch."""
-
-    def __init__(self, runs: Sequence[Run], n: int, device: torch.device) -> None:
-        by_kernel: list[Scored] = []
-        by_torch: dict[Loss, list[Scored]] = {}
-        for loss, scored in training_nodes(runs).items():
-            if type(loss).of is CrossEntropy.of:
-                by_kernel += scored
-            else:
-                by_torch[loss] = scored
-        self._labels = DeviceLabels(by_kernel, n, len(runs), device) if by_kernel else None
-        self._loss = TrainingLoss(by_torch, len(runs), device) if by_torch else None
-
-    def terms(self, logits: Tensor) -> list[tuple[Tensor, Tensor | None]]:
-        """What to differentiate, each with the gradient that begins there: the logits, and a sum of losses."""
-        terms: list[tuple[Tensor, Tensor | None]] = []
-        if self._labels is not None:
-            terms.append((logits, self._labels.loss_gradient(logits.detach())))
-        if self._loss is not None:
-            terms.append((self._loss(logits), None))
-        return terms
+def labels_by_node(scored: Sequence[Scored], n: int, runs: int, device: torch.device) -> tuple[Tensor, Tensor]:
+    """Some nodes of runs with their labels, as a label and a weight (share/count, or 0) for every node and run."""
+    weight, label = torch.zeros(n, runs), torch.zeros(n, runs, dtype=torch.int32)
+    for place, nodes, labels, shares in scored:
+        weight[nodes, place] = torch.from_numpy(shares / len(nodes)).float()
+        label[nodes, place] = labels.int()
+    return label.to(device), weight.to(device)
 
 
 class DeviceScores:
@@ -274,27 +246,27 @@ class DeviceScores:
     """
 
     def __init__(self, runs: Sequence[Run], n: int, device: torch.device) -> None:
-        self._labels = DeviceLabels(validation_nodes(runs), n, len(runs), device)
+        self._labels = labels_by_node(validation_nodes(runs), n, len(runs), device)
+        places_of: dict[Metric, list[int]] = defaultdict(list)
+        for place, metric in other_metrics(runs).items():
+            places_of[metric].append(place)
+        #: Each metric with the places of its runs, and their nodes, labels, and which of those are no padding.
         self._groups: list[tuple[Metric, Tensor, Tensor, Tensor, Tensor]] = []
-        by_name: dict[str, list[int]] = {}
-        metrics = other_metrics(runs)
-        for place, metric in metrics.items():
-            by_name.setdefault(metric.name, []).append(place)
-        for places in by_name.values():
-            targets = [runs[place].targets for place in places]
+        for metric, places in places_of.items():
+            own = [runs[place].targets for place in places]
             nodes, labels, counted = (
-                torch.nn.utils.rnn.pad_sequence(list(each), batch_first=True).to(device)
+                pad_sequence(each, batch_first=True).to(device)
                 for each in (
-                    (own.val for own in targets),
-                    (own.val_labels for own in targets),
-                    (torch.ones_like(own.val, dtype=torch.bool) for own in targets),
+                    [targets.val for targets in own],
+                    [targets.val_labels for targets in own],
+                    [torch.ones_like(targets.val, dtype=torch.bool) for targets in own],
                 )
             )
-            self._groups.append((metrics[places[0]], torch.tensor(places).to(device), nodes, labels, counted))
+            self._groups.append((metric, torch.tensor(places).to(device), nodes, labels, counted))
 
     def of(self, logits: Tensor) -> tuple[Tensor, Tensor]:
         """Each run's mean loss and score, as parts to be added up."""
-        loss, score = self._labels.scores(logits)
+        loss, score = kernels.scores(logits, *self._labels)
         for metric, places, nodes, labels, counted in self._groups:
             # The whole score is the first part; the other parts are nothing.
             score[:, places] = 0.0

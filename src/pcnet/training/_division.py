@@ -7,7 +7,6 @@ run. Neither the number of workers nor the size of blocks makes a difference to 
 
 from __future__ import annotations
 
-import itertools
 import math
 import threading
 import time
@@ -15,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -47,8 +47,7 @@ def divide(graph: Graph, runs: Sequence[Run], device: torch.device, workers: int
     for members in alike.values():
         largest = largest_block(graph, runs[members[0]], device=device, workers=workers)
         parts = max(min(workers, len(members)), -(-len(members) // largest))
-        bounds = [len(members) * part // parts for part in range(parts + 1)]
-        blocks += [members[start:stop] for start, stop in itertools.pairwise(bounds)]
+        blocks += [part.tolist() for part in np.array_split(members, parts)]
     return blocks
 
 
@@ -79,10 +78,10 @@ def _bytes_of(graph: Graph, run: Run) -> int:
     Weights: model, best epoch, gradient, moments and the factors of a product, and as many again while an epoch is
     captured or the block shrinks. Nodes and edges: what the model says; dense features are masked for each run.
     """
-    n, classes = graph.num_nodes, run.targets.num_classes
+    classes = run.targets.num_classes
     weights = sum(p.numel() for p in run.model.build(graph.num_features, classes).parameters())
     dense = 0 if isinstance(graph.x, CSR) else 3 * graph.num_features
-    nodes = n * (run.model.node_floats(classes) + dense)
+    nodes = graph.num_nodes * (run.model.node_floats(classes) + dense)
     edges = _entries_of(graph) * run.model.edge_floats(classes)
     return 4 * (16 * weights + nodes + edges + 6 * run.training.epochs)
 
@@ -108,18 +107,18 @@ def choose_workers(
     key = type(run.model), x.shape, stored, operator.matrix.nnz, limit
     with _choosing, one_core():
         if key not in _chosen:
-            ratio = _epoch_seconds(HostBlock(x, operator, [run], num_classes)) / _epoch_seconds(_idle_block(run))
-            _chosen[key] = max(1, min(limit, int(ratio)))
+            # The same run on a graph of two nodes: an epoch of it is nothing but Python.
+            nodes = torch.tensor([0, 1])
+            graph = Graph(torch.stack([nodes, nodes.flip(0)]), torch.eye(2), nodes)
+            targets = Targets(nodes[:1], nodes[:1], nodes[1:], nodes[1:], 2)
+            idle = replace(run, model=run.model.for_graph(graph), targets=targets)
+            blocks = (
+                HostBlock(x, operator, [run], num_classes),
+                HostBlock(graph.x, idle.model.operator(graph), [idle], 2),
+            )
+            whole, python = map(_epoch_seconds, blocks)
+            _chosen[key] = max(1, min(limit, int(whole / python)))
         return _chosen[key]
-
-
-def _idle_block(run: Run) -> HostBlock:
-    """The same run on a graph of two nodes: an epoch of it is nothing but Python."""
-    nodes = torch.tensor([0, 1])
-    graph = Graph(torch.stack([nodes, nodes.flip(0)]), torch.eye(2), nodes)
-    targets = Targets(nodes[:1], nodes[:1], nodes[1:], nodes[1:], 2)
-    model = run.model.for_graph(graph)
-    return HostBlock(graph.x, model.operator(graph), [replace(run, model=model, targets=targets)], 2)
 
 
 def _epoch_seconds(block: HostBlock) -> float:

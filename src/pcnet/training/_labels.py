@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -47,9 +48,9 @@ def validation_nodes(runs: Sequence[Run]) -> list[Scored]:
     """What each run is evaluated on after an epoch."""
     found = []
     for place, run in enumerate(runs):
-        labels = run.targets.val_labels.cpu().numpy()
-        shares = balanced_shares(labels) if "balanced" in run.training.select else np.ones(len(labels))
-        found.append(Scored(place, run.targets.val, run.targets.val_labels, shares))
+        count = balanced_shares if "balanced" in run.training.select else CROSS_ENTROPY.shares
+        labels = run.targets.val_labels
+        found.append(Scored(place, run.targets.val, labels, count(labels.cpu().numpy())))
     return found
 
 
@@ -103,10 +104,7 @@ class TrainingLoss:
         self._parts = [StackedLabels(own, runs, loss, device) for loss, own in scored.items()]
 
     def __call__(self, logits: Tensor) -> Tensor:
-        total, *others = [part.mean_loss(logits) for part in self._parts]
-        for other in others:
-            total = total + other
-        return total
+        return reduce(torch.add, [part.mean_loss(logits) for part in self._parts])
 
 
 def other_metrics(runs: Sequence[Run]) -> dict[int, Metric]:
@@ -120,13 +118,11 @@ class ValidationScores:
 
     def __init__(self, runs: Sequence[Run]) -> None:
         self._stacked = StackedLabels(validation_nodes(runs), len(runs))
-        self._targets = [run.targets for run in runs]
-        self._metrics = other_metrics(runs)
+        self._others = [(place, metric, runs[place].targets) for place, metric in other_metrics(runs).items()]
 
     def of(self, logits: Tensor) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Of logits (R, n, C), the mean losses and the scores as shares."""
         loss, score = self._stacked.scores(logits)
-        for place, metric in self._metrics.items():
-            own = self._targets[place]
+        for place, metric, own in self._others:
             score[place] = metric.share(logits[place, own.val], own.val_labels)
         return loss, score

@@ -47,7 +47,6 @@ class CrossEntropy(Loss):
     """ℓ = −log p_y, with p = softmax(z)."""
 
     def of(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """−log softmax at the label."""
         return -torch.log_softmax(logits, dim=0).gather(0, labels.unsqueeze(0))[0]
 
 
@@ -70,7 +69,6 @@ class LabelSmoothed(Loss):
             raise PcnetError(f"ε of the label-smoothed loss must be from 0 to 1, not {self.epsilon}.")
 
     def of(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """The loss of each node."""
         log_p = torch.log_softmax(logits, dim=0)
         at_label = log_p.gather(0, labels.unsqueeze(0))[0]
         return -(1 - self.epsilon) * at_label - self.epsilon * log_p.mean(dim=0)
@@ -87,7 +85,6 @@ class Focal(Loss):
             raise PcnetError(f"γ of the focal loss must be a finite number of at least 0, not {self.gamma}.")
 
     def of(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """The loss of each node."""
         log_p = torch.log_softmax(logits, dim=0).gather(0, labels.unsqueeze(0))[0]
         # For γ < 1 the power has no derivative at p = 1, where the loss is flat.
         rest = (-torch.expm1(log_p)).clamp(min=torch.finfo(log_p.dtype).tiny)

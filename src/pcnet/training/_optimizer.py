@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -12,12 +12,20 @@ from torch import Tensor, nn
 from pcnet.training._run import TrainingSettings, rate_of
 
 BETAS, EPSILON = (0.9, 0.999), 1e-8
-_WITHOUT_MOMENTUM: dict[str, Any] = {
+#: What torch's kernels are told besides weights, gradients, rates and moments.
+_SGD: dict[str, Any] = {
     "momentum_buffer_list": [],
     "momentum": 0.0,
     "dampening": 0.0,
     "nesterov": False,
     "is_first_step": False,
+}
+_ADAM: dict[str, Any] = {
+    "max_exp_avg_sqs": [],
+    "beta1": BETAS[0],
+    "beta2": BETAS[1],
+    "eps": EPSILON,
+    "amsgrad": False,
 }
 Groups = dict[str, list[nn.Parameter]]
 
@@ -33,23 +41,21 @@ class OptimizerState:
             for name, group in groups.items()
             for _ in group
         ]
-        self.means = [torch.zeros_like(parameter) for parameter in self.parameters]
-        self.squares = [torch.zeros_like(parameter) for parameter in self.parameters]
+        self.means, self.squares = ([torch.zeros_like(parameter) for parameter in self.parameters] for _ in range(2))
         self.steps = torch.zeros((), dtype=torch.float32)
+
+    def _moments(self) -> dict[str, Tensor]:
+        named = (("mean", self.means), ("square", self.squares))
+        return {f"{name}.{place}": tensor for name, tensors in named for place, tensor in enumerate(tensors)}
 
     def tensors(self, runs: Sequence[int]) -> dict[str, Tensor]:
         """What a checkpoint, or a smaller block, needs of some of the runs."""
-        state = {"steps": self.steps}
-        for name, tensors in (("mean", self.means), ("square", self.squares)):
-            state |= {f"{name}.{place}": tensor[list(runs)] for place, tensor in enumerate(tensors)}
-        return state
+        return {"steps": self.steps} | {name: tensor[list(runs)] for name, tensor in self._moments().items()}
 
     def adopt(self, state: dict[str, Tensor]) -> None:
         """Take over a state of as many runs."""
-        self.steps.copy_(state["steps"])
-        for name, tensors in (("mean", self.means), ("square", self.squares)):
-            for place, tensor in enumerate(tensors):
-                tensor.copy_(state[f"{name}.{place}"])
+        for name, tensor in {"steps": self.steps, **self._moments()}.items():
+            tensor.copy_(state[name])
 
 
 class RunOptimizer(OptimizerState):
@@ -62,48 +68,34 @@ class RunOptimizer(OptimizerState):
 
     def __init__(self, groups: Groups, settings: Sequence[TrainingSettings]) -> None:
         super().__init__(groups, settings)
-        self._updates = list(self._plan(groups, settings))
-
-    def _plan(
-        self, groups: Groups, settings: Sequence[TrainingSettings]
-    ) -> Iterator[tuple[int, range, Callable[..., None]]]:
-        """For each group and run: the run, the places of its parameters, and their update once gradients are known."""
+        #: For each group and run: the run, the places of its parameters, and their update once gradients are known.
+        self._updates: list[tuple[int, range, Callable[..., None]]] = []
         start = 0
         for members in filter(None, groups.values()):
             places = range(start, start + len(members))
             for run, own in enumerate(settings):
-                weights, means, squares = (
-                    [tensors[place].detach()[run] for place in places]
-                    for tensors in (self.parameters, self.means, self.squares)
-                )
-                lr, decay = self.rates[start][run]
-                rates = {"lr": lr, "weight_decay": decay, "maximize": False}
-                if own.optimizer == "sgd":
-                    update = functools.partial(torch._fused_sgd_, weights, **rates, **_WITHOUT_MOMENTUM)
-                else:
-                    update = functools.partial(
-                        torch._fused_adam_ if own.optimizer == "adam" else torch._fused_adamw_,
-                        weights,
-                        exp_avgs=means,
-                        exp_avg_sqs=squares,
-                        max_exp_avg_sqs=[],
-                        state_steps=[self.steps] * len(members),
-                        beta1=BETAS[0],
-                        beta2=BETAS[1],
-                        eps=EPSILON,
-                        amsgrad=False,
-                        **rates,
-                    )
-                yield run, places, update
+                self._updates.append((run, places, self._update(run, places, own.optimizer)))
             start = places.stop
+
+    def _update(self, run: int, places: range, kind: str) -> Callable[..., None]:
+        weights, means, squares = (
+            [tensors[place].detach()[run] for place in places]
+            for tensors in (self.parameters, self.means, self.squares)
+        )
+        lr, decay = self.rates[places.start][run]
+        rates: dict[str, Any] = {"lr": lr, "weight_decay": decay, "maximize": False}
+        if kind == "sgd":
+            return partial(torch._fused_sgd_, weights, **rates, **_SGD)
+        kernel = torch._fused_adam_ if kind == "adam" else torch._fused_adamw_
+        steps = [self.steps] * len(places)
+        return partial(kernel, weights, exp_avgs=means, exp_avg_sqs=squares, state_steps=steps, **rates, **_ADAM)
 
     @torch.no_grad()
     def step(self) -> None:
         """Apply the gradients and drop them."""
         self.steps += 1
-        grads = [p.grad if p.grad is not None else torch.zeros_like(p) for p in self.parameters]
-        by_run = [grad.unbind(0) for grad in grads]
+        grads = [(torch.zeros_like(p) if p.grad is None else p.grad).unbind(0) for p in self.parameters]
         for run, places, update in self._updates:
-            update(grads=[by_run[place][run] for place in places])
+            update(grads=[grads[place][run] for place in places])
         for parameter in self.parameters:
             parameter.grad = None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import cached_property
 from numbers import Integral
 from typing import Any, Literal, cast, get_args
 
@@ -12,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
+from pcnet._checks import one_of
 from pcnet.compare import METRICS, Metric
 from pcnet.data import Split
-from pcnet.errors import PcnetError, SettingError, close_match
+from pcnet.errors import PcnetError, SettingError
 from pcnet.nn import Model, ModelSettings
 from pcnet.training._losses import Loss, make_loss
 
@@ -68,12 +70,7 @@ class TrainingSettings:
     def __post_init__(self) -> None:
         choices_of = {"optimizer": Optimizer, "stopping": Stopping, "select": Selection, "class_weight": ClassWeight}
         for name, known in choices_of.items():
-            value = getattr(self, name)
-            if value not in get_args(known):
-                choices = ", ".join(get_args(known))
-                raise PcnetError(
-                    f"{name} cannot be '{value}'; choose from {choices}.{close_match(value, get_args(known))}"
-                )
+            one_of(name, getattr(self, name), get_args(known))
         for name in ("epochs", "patience"):
             if getattr(self, name) < 1:
                 raise PcnetError(f"{name} must be at least 1, not {getattr(self, name)}.")
@@ -104,10 +101,10 @@ class TrainingSettings:
     def check_groups(self, groups: tuple[str, ...]) -> None:
         """Refuse rates for parameter groups that the model does not have, and groups without a rate."""
         for name, rates in (("lr", self.lr), ("wd", self.wd)):
-            for group in rates:
-                if group not in (*groups, ALL):
-                    known = ", ".join(groups)
-                    raise SettingError(f"There is no parameter group '{group}' for {name}; this model has {known}.")
+            unknown = next((group for group in rates if group not in (*groups, ALL)), None)
+            if unknown is not None:
+                known = ", ".join(groups)
+                raise SettingError(f"There is no parameter group '{unknown}' for {name}; this model has {known}.")
             for group in groups:
                 rate_of(rates, group)
 
@@ -190,26 +187,17 @@ class Outcome:
     (5, 5, False, (100, 2))
     """
 
-    #: The model, or how to take it out of the block that it was trained in.
-    _model: Model | Callable[[], Model]
+    _make_model: Callable[[], Model]
     logits: Tensor
     best_epoch: int
     val_loss: NDArray[np.float64]
     #: Accuracy, or the metric that chose the epoch, as a share.
     val_score: NDArray[np.float64]
 
-    @property
+    @cached_property
     def model(self) -> Model:
         """The run's own model; made when it is first asked for, since of most runs of a search nobody asks."""
-        model = self._model
-        if not isinstance(model, Model):
-            model = model()
-            object.__setattr__(self, "_model", model)
-        return model
-
-    def whole(self) -> Outcome:
-        """The outcome with its model made: it needs nothing of the block any more."""
-        return replace(self, _model=self.model)
+        return self._make_model()
 
     @property
     def epochs(self) -> int:

@@ -30,22 +30,15 @@ def judge(epoch, loss, score, best_epoch, best, recent, patience, epochs, by_los
     return improved, stopped
 
 
-class Rules:
-    """Of each run, how it stops and selects, as `judge` takes it."""
+class History:
+    """The validation losses and scores of R runs, each run's own rules as `judge` takes them, and what follows."""
 
     def __init__(self, settings: Sequence[TrainingSettings]) -> None:
         self.window = np.array([s.patience if s.stopping == "window" else 0 for s in settings])
         self.patience = np.array([s.patience if s.stopping == "patience" else NEVER for s in settings])
-        self.epochs = np.array([s.epochs for s in settings])
+        self.last = np.array([s.epochs for s in settings])
         self.by_loss = np.array([s.selects_by_loss for s in settings])
-
-
-class History:
-    """The validation losses and scores of R runs and what follows from them, by each run's own rules."""
-
-    def __init__(self, settings: Sequence[TrainingSettings]) -> None:
-        self.rules = Rules(settings)
-        shape = len(settings), int(self.rules.epochs.max())
+        shape = len(settings), int(self.last.max())
         self.loss, self.score = np.full(shape, np.nan), np.full(shape, np.nan)
         self.best_epoch = np.full(len(settings), -1)
         #: Epochs trained so far; a finished run's count stands still.
@@ -54,21 +47,21 @@ class History:
     def best(self, runs: Sequence[int]) -> NDArray[np.float64]:
         """The loss or score of each run's best epoch, by which it selects; no number before there is one."""
         at = self.best_epoch[runs]
-        chosen = np.where(self.rules.by_loss[runs], self.loss[runs, at], self.score[runs, at])
+        chosen = np.where(self.by_loss[runs], self.loss[runs, at], self.score[runs, at])
         return np.where(at < 0, np.nan, chosen)
 
     def record(self, runs: Sequence[int], epoch: int, loss: NDArray, score: NDArray) -> tuple[list[int], list[int]]:
         """Note an epoch of the given runs; returns those it improved and those that stop with it."""
-        rules, members = self.rules, np.array(runs)
+        members = np.array(runs)
         # What an epoch is compared with comes before it is noted.
         best, best_epoch = self.best(runs), self.best_epoch[members]
         recent = np.full(len(members), np.inf)
         for place, run in enumerate(runs):
-            if 0 < (w := rules.window[run]) < epoch:
+            if 0 < (w := self.window[run]) < epoch:
                 recent[place] = self.loss[run, epoch - w : epoch].mean()
         self.loss[members, epoch], self.score[members, epoch] = loss, score
         self.epochs[members] = epoch + 1
-        limits = rules.patience[members], rules.epochs[members], rules.by_loss[members]
+        limits = self.patience[members], self.last[members], self.by_loss[members]
         improved, stopped = (members[found] for found in judge(epoch, loss, score, best_epoch, best, recent, *limits))
         self.best_epoch[improved] = epoch
         return improved.tolist(), stopped.tolist()

@@ -64,7 +64,7 @@ def train(
     return train_each(
         graph,
         runs,
-        collect=lambda _, outcome: outcome.whole(),
+        collect=lambda _, outcome: outcome,
         threads=threads,
         device=device,
         progress=progress,
@@ -104,22 +104,29 @@ def train_each(
         raise PcnetError(f"threads must be at least 1, not {threads}.")
     if on_epoch is not None and torch.device(device).type != "cpu":
         raise PcnetError("Single epochs can be followed on the CPU only.")
-    progress = progress or Silent()
-    runs = [_on(graph, run, progress) for run in runs]
+    progress, device = progress or Silent(), torch.device(device)
+    settings = [run.model.for_graph(graph, progress) for run in runs]
+    runs = [run if model is run.model else replace(run, model=model) for run, model in zip(runs, settings, strict=True)]
     num_classes = max(run.targets.num_classes for run in runs)
     for run in runs:
         run.training.check_groups(run.model.groups)
         _check_metric(run)
     for targets in {id(run.targets): run.targets for run in runs}.values():
         _check_targets(targets, graph.num_nodes)
-    x = graph.x.to(torch.device(device))
+    x = graph.x.to(device)
     operators: dict[Hashable, Operator] = {}
     for run in runs:
         if run.model.batch_key not in operators:
             operators[run.model.batch_key] = run.model.operator(graph, device=device)
+    kind: type[Block] = HostBlock
+    if device.type != "cpu":
+        # Its kernels can be imported only where there is a GPU.
+        from pcnet.training._device_block import DeviceBlock
+
+        kind = DeviceBlock
     # One worker keeps a GPU busy; a second one could not launch anything while the first records a graph.
-    workers = 1 if x.device.type != "cpu" else threads or choose_workers(x, operators, runs, num_classes)
-    plan = divide(graph, runs, x.device, workers)
+    workers = 1 if device.type != "cpu" else threads or choose_workers(x, operators, runs, num_classes)
+    plan = divide(graph, runs, device, workers)
     store = Checkpoint(checkpoint) if checkpoint is not None else None
     if store is not None:
         plan = store.plan(fingerprint(x, list(operators.values()), runs), plan, resume)
@@ -131,13 +138,22 @@ def train_each(
         if interrupted.is_set():
             return
         members = [runs[index] for index in plan[number]]
-        block = _block_on(x.device)(x, operators[members[0].model.batch_key], members, num_classes)
+        block = kind(x, operators[members[0].model.batch_key], members, num_classes)
         if on_epoch is not None:
             block.on_epoch = lambda member, accuracy, logits: on_epoch(plan[number][member], accuracy, logits)
         if store is not None:
             store.load(number, block)
             progress.advance(block.epochs_settled)
-        _train_block(block, number, store, progress, interrupted)
+        saved = time.monotonic()
+        while block.active and not interrupted.is_set():
+            before = block.epochs_settled
+            block.advance()
+            progress.advance(block.epochs_settled - before)
+            if store is not None and time.monotonic() - saved > CHECKPOINT_INTERVAL:
+                store.save(number, block)
+                saved = time.monotonic()
+        if store is not None:
+            store.save(number, block)
         if not block.active:
             for index, outcome in zip(plan[number], block.outcomes(), strict=True):
                 with collecting:
@@ -155,35 +171,6 @@ def train_each(
     for future in futures:
         future.result()
     return [collected[index] for index in range(len(runs))]
-
-
-def _block_on(device: torch.device) -> type[Block]:
-    if device.type == "cpu":
-        return HostBlock
-    from pcnet.training._device_block import DeviceBlock
-
-    return DeviceBlock
-
-
-def _train_block(
-    block: Block, number: int, store: Checkpoint | None, progress: Progress, interrupted: threading.Event
-) -> None:
-    saved = time.monotonic()
-    while block.active and not interrupted.is_set():
-        before = block.epochs_settled
-        block.advance()
-        progress.advance(block.epochs_settled - before)
-        if store is not None and time.monotonic() - saved > CHECKPOINT_INTERVAL:
-            store.save(number, block)
-            saved = time.monotonic()
-    if store is not None:
-        store.save(number, block)
-
-
-def _on(graph: Graph, run: Run, progress: Progress) -> Run:
-    """The run with settings for this graph."""
-    model = run.model.for_graph(graph, progress)
-    return run if model is run.model else replace(run, model=model)
 
 
 def _check_targets(targets: Targets, num_nodes: int) -> None:

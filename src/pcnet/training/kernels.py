@@ -169,26 +169,10 @@ def record(ledger: Any, loss: Tensor, score: Tensor) -> None:
     chunks, runs = loss.shape
     block = min(TILE, triton.next_power_of_2(runs))
     _record_kernel[(triton.cdiv(runs, block),)](
-        loss,
-        score,
-        ledger.loss,
-        ledger.score,
-        ledger.prefix,
-        ledger.epoch,
-        ledger.alive,
-        ledger.improved,
-        ledger.best_epoch,
-        ledger.best_score,
-        ledger.epochs_done,
-        ledger.window,
-        ledger.patience,
-        ledger.max_epochs,
-        ledger.by_loss,
-        runs,
-        chunks,
-        BLOCK=block,
-        TILE=min(TILE, triton.next_power_of_2(chunks)),
-    )
+        loss, score, ledger.loss, ledger.score, ledger.prefix, ledger.epoch, ledger.alive, ledger.improved,
+        ledger.best_epoch, ledger.best_score, ledger.epochs_done, ledger.window, ledger.patience, ledger.last,
+        ledger.by_loss, runs, chunks, BLOCK=block, TILE=min(TILE, triton.next_power_of_2(chunks)),
+    )  # fmt: skip
 
 
 def step(state: Any, grads: Tensor, improved: Tensor, epoch: Tensor) -> None:

@@ -20,9 +20,10 @@ from pcnet.graph import Graph
 @pytest.fixture(autouse=True)
 def only_here() -> Iterator[None]:
     """What a test registers is gone after it."""
-    before = dict(READERS._entries)
+    before = dict(READERS)
     yield
-    READERS._entries = before
+    READERS.clear()
+    READERS.update(before)
 
 
 @pytest.fixture
