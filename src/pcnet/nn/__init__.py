@@ -4,8 +4,8 @@ from typing import Any
 
 from pcnet.nn._dropout import DeviceDraws, Draws
 from pcnet.nn._learned import Learned, learned
+from pcnet.nn._module import RunModule
 from pcnet.nn._perceptron import Perceptron
-from pcnet.nn._runs import RunModule
 from pcnet.nn.conv import (
     BernConv,
     Cheb2Conv,

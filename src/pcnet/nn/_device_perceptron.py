@@ -11,7 +11,8 @@ from torch.autograd.function import once_differentiable
 
 from pcnet.graph import CSR
 from pcnet.nn._dense_features import Precision, dense_features, halves
-from pcnet.nn._dropout import DeviceDraws, device_vector
+from pcnet.nn._dropout import DeviceDraws
+from pcnet.nn._module import device_vector
 
 #: Tells dropout before a propagation from that of the layers before it.
 AFTER = 15

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from pcnet.errors import PcnetError
+from pcnet.nn._module import device_vector, held
 
 
 class Draws:
@@ -63,18 +63,7 @@ class DeviceDraws:
     @staticmethod
     def idle(runs: int, device: torch.device) -> DeviceDraws:
         """For steps without dropout, which still name their source."""
-        return DeviceDraws(*(_zeros(size, device) for size in ((runs,), ())))
-
-
-@lru_cache(maxsize=64)
-def _zeros(shape: tuple[int, ...], device: torch.device) -> Tensor:
-    return torch.zeros(shape, dtype=torch.int64, device=device)
-
-
-@lru_cache(maxsize=256)
-def device_vector(values: tuple[float, ...], device: torch.device, dtype: torch.dtype = torch.float32) -> Tensor:
-    """One number for each run, on the device to stay: a captured step cannot wait for a copy."""
-    return torch.tensor(values, dtype=dtype, device=device)
+        return DeviceDraws(*(held(torch.zeros, size, device=device, dtype=torch.int64) for size in ((runs,), ())))
 
 
 def draws_from_torch(runs: int, device: torch.device) -> Draws | DeviceDraws:

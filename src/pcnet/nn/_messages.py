@@ -89,7 +89,7 @@ def _sums(pattern: CSR, weights: Tensor, x: Tensor) -> Tensor:
 
 
 def _dots(pattern: CSR, x: Tensor, y: Tensor, heads: int) -> Tensor:
-    rows, count = _rows(pattern), pattern.nnz
+    rows, count = pattern.rows, pattern.nnz
     dots = x.new_empty(x.shape[0], count, heads)
     step = max(count, 1) if x.is_cuda else CHUNK
     for start in range(0, count, step):
@@ -97,12 +97,6 @@ def _dots(pattern: CSR, x: Tensor, y: Tensor, heads: int) -> Tensor:
         products = x.index_select(1, rows[some]).mul_(y.index_select(1, pattern.col[some]))
         torch.sum(products.unflatten(-1, (heads, -1)), -1, out=dots[:, some])
     return dots
-
-
-@lru_cache(maxsize=_CAPACITY)
-def _rows(pattern: CSR) -> Tensor:
-    """The row of every entry."""
-    return torch.repeat_interleave(torch.arange(pattern.shape[0], device=pattern.device), pattern.crow.diff().long())
 
 
 @lru_cache(maxsize=_CAPACITY)

@@ -19,7 +19,7 @@ from pcnet.nn._compile import untraced
 from pcnet.nn._dense_features import Precision
 from pcnet.nn._device_perceptron import AFTER, DevicePerceptron, collapsed_on_device
 from pcnet.nn._dropout import DeviceDraws, Draws, check_rate, draws_from_torch, drop, dropout
-from pcnet.nn._runs import RunModule
+from pcnet.nn._module import RunModule
 from pcnet.propagate import product
 
 Activation = Literal["relu", "elu"] | None

@@ -1,4 +1,4 @@
-"""Whole models, one file a method: features and edges in, logits out."""
+"""Whole models, one file a method, or `_filter_methods.py` where a filter is all: features and edges in, logits out."""
 
 from importlib import import_module
 from pkgutil import iter_modules
@@ -11,9 +11,10 @@ from pcnet.nn.models._methods import METHODS, find_method, load_plugin, method, 
 from pcnet.nn.models._model import Model, ModelSettings
 from pcnet.nn.models._pcnet import PCNet, PCNetSettings
 
-# Every file registers its method; their order is that of their names.
-for _found in sorted(each.name for each in iter_modules(__path__)):
-    import_module(f"{__name__}.{_found}")
+# Every file registers its methods; they are listed by their names, after PCNet.
+for _found in iter_modules(__path__):
+    import_module(f"{__name__}.{_found.name}")
+METHODS.sort(first="pcnet")
 
 #: `GCN`, `GCNSettings` and so on: the model and the settings of every method that comes with the package.
 MODELS: dict[str, type[Any]] = {

@@ -16,7 +16,8 @@ from pcnet._progress import Progress
 from pcnet.errors import PcnetError
 from pcnet.graph import CSR, Graph, Operator, SelfLoops
 from pcnet.nn._edges import row_means
-from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, over_nodes, uniform_by_inputs
+from pcnet.nn._module import held
+from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, linear, over_nodes, uniform_by_inputs
 from pcnet.nn.models._methods import method
 from pcnet.polynomial import Powers
 from pcnet.propagate import apply_operator, apply_polynomial
@@ -43,7 +44,10 @@ class GloGNNSettings(LayeredNetSettings):
         nodes: number of nodes, which a `delta` below 1 needs; `for_graph` fills it in.
     """
 
-    least: ClassVar[dict[str, int]] = {"hidden": 1, "K": 1}
+    least: ClassVar[dict[str, int]] = {
+        "hidden": 1, "K": 1, "depth": 2, "alpha": 0, "beta": 0, "gamma": 0, "delta": 0,
+    }  # fmt: skip
+    most: ClassVar[dict[str, float]] = {"depth": 3, "gamma": 1, "delta": 1}
 
     depth: int = 2
     layers: int = 2
@@ -58,16 +62,10 @@ class GloGNNSettings(LayeredNetSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.depth not in (2, 3):
-            raise PcnetError(f"GloGNN's first embedding has a depth of 2 or 3, not {self.depth}.")
-        if not 0 <= self.gamma < 1:
-            raise PcnetError(f"gamma = {self.gamma} must be at least 0 and less than 1: at 1 the layers do nothing.")
-        if not 0 <= self.delta <= 1:
-            raise PcnetError(f"delta = {self.delta} is not a share; it must lie between 0 and 1.")
-        if min(self.alpha, self.beta) < 0 or self.alpha + self.beta <= 0:
-            raise PcnetError(
-                f"alpha = {self.alpha} and beta = {self.beta} must not be negative, and one of them above 0."
-            )
+        if self.gamma == 1:
+            raise PcnetError(f"gamma = {self.gamma} must be less than 1: at 1 the layers do nothing.")
+        if self.alpha == self.beta == 0:
+            raise PcnetError("alpha and beta are both 0; one of them must be above 0.")
 
     def for_graph(self, graph: Graph, progress: Progress | None = None) -> GloGNNSettings:
         return self if self.delta == 1 else replace(self, nodes=graph.num_nodes)
@@ -126,7 +124,7 @@ class GloGNN(LayeredNet[GloGNNSettings]):
                 )
             h = s.delta * h + (1 - s.delta) * (apply_operator(walk, self.of_nodes) + over_nodes(self.node_bias))
         for weight, bias in zip(self.weights, self.biases, strict=True):
-            h = self.drop(h.relu()) @ weight + over_nodes(bias)
+            h = linear(self.drop(h.relu()), weight, bias)
         origin = h
         for _ in range(s.layers):
             h = self._renewed(h, origin, walk)
@@ -172,13 +170,7 @@ class _Inverse(torch.autograd.Function):
 
 def _eye(like: Tensor) -> Tensor:
     """I with as many columns, of the same type."""
-    return _eyes(like.shape[-1], like.device).to(like.dtype)
-
-
-@lru_cache(maxsize=64)
-def _eyes(size: int, device: torch.device) -> Tensor:
-    """On the device to stay: a captured step cannot wait for a copy."""
-    return torch.eye(size).to(device)
+    return held(torch.eye, like.shape[-1], device=like.device).to(like.dtype)
 
 
 @lru_cache(maxsize=8)

@@ -68,8 +68,7 @@ class H2GCN(LayeredNet[H2GCNSettings]):
 
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
         """Weights by Glorot."""
-        for weight in (self.first.weights[0], self.last):
-            glorot(weight, generator)
+        glorot([*self.first.weights, self.last], generator)
 
     def layers(self, h: Tensor, operator: Operator) -> Tensor:
         near, far = (partial(apply_operator, each) for each in (operator, two_hop(operator)))

@@ -19,6 +19,7 @@ from pcnet.nn.models._layered_net import (
     LayeredNetSettings,
     divided_rows,
     empty,
+    linear,
     normed,
     over_nodes,
     uniform_by_inputs,
@@ -106,9 +107,8 @@ class LINKX(LayeredNet[LINKXSettings]):
             )
         h_A = self.after_links(apply_operator(operator, self.links) + over_nodes(self.links_bias))
         h_X = self.after_first(h)
-        both = torch.cat([h_A, h_X], dim=-1) @ self.joint + over_nodes(self.joint_bias)
-        z = (both + h_A + h_X).relu()
-        return self.after_last(z @ self.last + over_nodes(self.last_bias), self.drop)
+        z = (linear(torch.cat([h_A, h_X], dim=-1), self.joint, self.joint_bias) + h_A + h_X).relu()
+        return self.after_last(linear(z, self.last, self.last_bias), self.drop)
 
 
 class FurtherLayers(nn.Module):
@@ -130,7 +130,7 @@ class FurtherLayers(nn.Module):
 
     def forward(self, h: Tensor, drop: Callable[[Tensor], Tensor] = lambda h: h) -> Tensor:
         for weight, bias, gain, shift in self._layers():
-            h = drop(normed(h.relu(), EPSILON) * over_nodes(gain) + over_nodes(shift)) @ weight + over_nodes(bias)
+            h = linear(drop(normed(h.relu(), EPSILON) * over_nodes(gain) + over_nodes(shift)), weight, bias)
         return h
 
     def _layers(self) -> list[tuple[Tensor, ...]]:
@@ -148,6 +148,4 @@ def _with_unit_peaks(x: Tensor | CSR) -> Tensor | CSR:
 @lru_cache(maxsize=8)
 def _sparse_with_unit_peaks(x: CSR) -> CSR:
     """Made once for a graph's features: their transpose is kept with them."""
-    row = torch.arange(x.shape[0], device=x.device).repeat_interleave(x.crow.diff().long())
-    peaks = x.values.new_zeros(x.shape[0]).scatter_reduce_(0, row, x.values.abs(), "amax")
-    return divided_rows(x, peaks)
+    return divided_rows(x, x.values.new_zeros(x.shape[0]).scatter_reduce_(0, x.rows, x.values.abs(), "amax"))

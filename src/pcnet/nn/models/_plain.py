@@ -260,9 +260,9 @@ def _features(x: Tensor | CSR, sparse: bool) -> Tensor:
     known = _written_out[sparse]
     if x not in known:
         if sparse:
-            rows = torch.arange(x.shape[0], device=x.device).repeat_interleave(x.crow.diff().long())
-            indices = torch.stack([rows, x.col.long()])
-            known[x] = torch.sparse_coo_tensor(indices, x.values, x.shape, is_coalesced=True)
+            known[x] = torch.sparse_coo_tensor(
+                torch.stack([x.rows, x.col.long()]), x.values, x.shape, is_coalesced=True
+            )
         else:
             known[x] = x.to_dense()
     return known[x]
@@ -272,6 +272,5 @@ def _features(x: Tensor | CSR, sparse: bool) -> Tensor:
 def _edges(operator: Operator) -> tuple[Tensor, Tensor | None]:
     """`edge_index`, from sources to targets, and the weights of a graph that has any."""
     matrix = operator.matrix
-    rows = torch.arange(matrix.shape[0], device=matrix.device).repeat_interleave(matrix.crow.diff().long())
     weighted = bool((matrix.values != 1).any())
-    return torch.stack([matrix.col.long(), rows]), matrix.values if weighted else None
+    return torch.stack([matrix.col.long(), matrix.rows]), matrix.values if weighted else None

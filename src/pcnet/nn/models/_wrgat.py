@@ -27,9 +27,9 @@ from pcnet.graph import (
 )
 from pcnet.nn._dropout import DeviceDraws, Draws
 from pcnet.nn._messages import weighted_sums
+from pcnet.nn._module import RunModule
 from pcnet.nn._perceptron import Perceptron
-from pcnet.nn._runs import RunModule
-from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, over_nodes
+from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, over_nodes, uniform, zeros
 from pcnet.nn.models._methods import method
 from pcnet.propagate import product
 
@@ -101,10 +101,8 @@ class WRGAT(LayeredNet[WRGATSettings]):
         sizes += [(self.second, sum(self.second.shape[1:]))]
         sizes += [(halves, halves.shape[1] + 2 * halves.shape[2]) for halves in self.attention]
         for weight, size in sizes:
-            bound = (6 / size) ** 0.5
-            nn.init.uniform_(weight, -bound, bound, generator=generator)
-        for bias in self.biases:
-            nn.init.zeros_(bias)
+            uniform([weight], (6 / size) ** 0.5, generator)
+        zeros(self.biases)
 
     def layers(self, h: Tensor, operator: Operator) -> Tensor:
         s, given = self.settings, self.settings.relations
