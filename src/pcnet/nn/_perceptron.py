@@ -15,9 +15,7 @@ from torch.autograd.function import once_differentiable
 from pcnet._checks import whole_number
 from pcnet.errors import PcnetError
 from pcnet.graph import CSR
-from pcnet.nn._compile import untraced
-from pcnet.nn._dense_features import Precision
-from pcnet.nn._device_perceptron import AFTER, DevicePerceptron, collapsed_on_device
+from pcnet.nn._device_perceptron import AFTER, DevicePerceptron, Precision, collapsed_on_device
 from pcnet.nn._dropout import DeviceDraws, Draws, check_rate, draws_from_torch, drop, dropout
 from pcnet.nn._module import RunModule
 from pcnet.propagate import product
@@ -76,7 +74,6 @@ class Perceptron(RunModule):
             for parameter in (weight, *self.biases[layer : layer + 1]):
                 nn.init.uniform_(parameter, -bound, bound, generator=generator)
 
-    @untraced
     def forward(
         self, x: Tensor | CSR, draws: Draws | DeviceDraws | None = None, drop_out: tuple[float, ...] | None = None
     ) -> Tensor:
@@ -84,6 +81,11 @@ class Perceptron(RunModule):
 
         `drop_out` are rates of each run for what comes out.
         """
+        # To a compiler this is Python's affair; to say so before one is at work would take a second to load it.
+        theta = torch.compiler.disable(self._mapped) if torch.compiler.is_compiling() else self._mapped
+        return theta(x, draws, drop_out)
+
+    def _mapped(self, x: Tensor | CSR, draws: Draws | DeviceDraws | None, drop_out: tuple[float, ...] | None) -> Tensor:
         self._check_input(x)
         stacked = self.runs is not None
         weights, biases = ([p if stacked else p.unsqueeze(0) for p in group] for group in (self.weights, self.biases))

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from pcnet.graph import CSR, Operator
-from pcnet.nn._dense_features import Precision
+from pcnet.nn._device_perceptron import Precision
 from pcnet.nn._dropout import draws_from_torch
 from pcnet.nn._perceptron import Activation, Perceptron
 from pcnet.nn.conv import PolynomialConv

@@ -11,8 +11,7 @@ from torch import Tensor, nn
 from torch.nn.functional import elu, leaky_relu
 
 from pcnet.graph import Operator, SelfLoops
-from pcnet.nn._edges import Entries, entries, pair_scores
-from pcnet.nn._messages import weighted_sums
+from pcnet.nn._edges import Entries, entries, pair_scores, weighted_sums
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, uniform
 from pcnet.nn.models._methods import method
 from pcnet.propagate import apply_matrix

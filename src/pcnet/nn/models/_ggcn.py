@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn.functional import elu, normalize, softplus
 
 from pcnet.graph import CSR, Operator, SelfLoops
-from pcnet.nn._messages import entry_dots, weighted_sums
+from pcnet.nn._edges import csr_like, entry_dots, weighted_sums
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, linear, uniform_by_inputs
 from pcnet.nn.models._methods import method
 
@@ -110,7 +110,7 @@ def _neighbours(operator: Operator) -> tuple[CSR, Tensor]:
     matrix = operator.matrix.to_scipy()
     off = (matrix - scipy.sparse.diags(matrix.diagonal())).tocsr()
     off.eliminate_zeros()
-    neighbours = CSR.from_scipy(off, operator.matrix.dtype).to(operator.matrix.device)
+    neighbours = csr_like(operator, off)
     coo = off.tocoo()
     ratio = matrix.diagonal()[coo.row] / coo.data - 1
     return neighbours, torch.from_numpy(np.asarray(ratio)).to(neighbours.values).unsqueeze(-1)

@@ -14,8 +14,8 @@ from torch.autograd.function import once_differentiable
 
 from pcnet._progress import Progress
 from pcnet.errors import PcnetError
-from pcnet.graph import CSR, Graph, Operator, SelfLoops
-from pcnet.nn._edges import row_means
+from pcnet.graph import Graph, Operator, SelfLoops
+from pcnet.nn._edges import csr_like, row_means
 from pcnet.nn._module import held
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, linear, over_nodes, uniform_by_inputs
 from pcnet.nn.models._methods import method
@@ -180,5 +180,4 @@ def _walk(operator: Operator, walk: Walk) -> Operator:
         return replace(operator, matrix=row_means(operator), symmetric=False)
     adjacency = scipy.sparse.csr_matrix(operator.matrix.to_scipy() - scipy.sparse.identity(operator.num_nodes))
     adjacency.eliminate_zeros()
-    values = operator.matrix.values
-    return replace(operator, matrix=CSR.from_scipy(adjacency, values.dtype).to(values.device))
+    return replace(operator, matrix=csr_like(operator, adjacency))

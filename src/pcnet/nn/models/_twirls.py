@@ -12,8 +12,8 @@ import scipy.sparse
 import torch
 from torch import Tensor, nn
 
-from pcnet.graph import CSR, Operator, SelfLoops
-from pcnet.nn._edges import entries
+from pcnet.graph import Operator, SelfLoops
+from pcnet.nn._edges import csr_like, entries
 from pcnet.nn._perceptron import Perceptron
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings
 from pcnet.nn.models._methods import method
@@ -117,6 +117,5 @@ def _scaled(operator: Operator, lam: float) -> tuple[Operator, Tensor]:
     adjacency = operator.matrix.to_scipy()
     inverse = 1 / (lam * np.asarray(adjacency.sum(axis=1)).ravel() + 1 - lam)
     root = scipy.sparse.diags(np.sqrt(inverse))
-    values = operator.matrix.values
-    scaled = CSR.from_scipy(root @ adjacency @ root, values.dtype).to(values.device)
-    return replace(operator, matrix=scaled), torch.from_numpy(inverse).to(values).unsqueeze(-1)
+    scaled = replace(operator, matrix=csr_like(operator, root @ adjacency @ root))
+    return scaled, torch.from_numpy(inverse).to(operator.matrix.values).unsqueeze(-1)

@@ -26,7 +26,7 @@ from pcnet.graph import (
     structural_pairs,
 )
 from pcnet.nn._dropout import DeviceDraws, Draws
-from pcnet.nn._messages import weighted_sums
+from pcnet.nn._edges import weighted_sums
 from pcnet.nn._module import RunModule
 from pcnet.nn._perceptron import Perceptron
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, over_nodes, uniform, zeros
