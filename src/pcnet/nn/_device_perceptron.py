@@ -37,7 +37,6 @@ class DevicePerceptron(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any,
-        dense: Tensor | None,
         x: Tensor | CSR,
         rates: tuple[tuple[float, ...], ...],
         draws: DeviceDraws | None,
@@ -126,7 +125,7 @@ class DevicePerceptron(torch.autograd.Function):
                 g = (g.float() + rest) * unscale.view(-1, 1, 1)
             back = g.float() @ weights[0].mT
             grad_x = kernels.masked(back, draws, drops[0]).sum(dim=0)
-        return grad_x, None, None, None, None, None, *grad_weights, *grad_biases
+        return grad_x, None, None, None, None, *grad_weights, *grad_biases
 
 
 def collapsed_on_device(x: Tensor | CSR, weights: Sequence[Tensor], biases: Sequence[Tensor]) -> Tensor:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -56,11 +57,6 @@ class DeviceDraws:
         self.seeds, self.epoch = seeds, epoch
 
     @staticmethod
-    def from_torch(runs: int, device: torch.device) -> DeviceDraws:
-        """Draws governed by `torch.manual_seed`."""
-        return DeviceDraws(torch.randint(2**31, (runs,)).to(device), torch.zeros((), dtype=torch.int64, device=device))
-
-    @staticmethod
     def idle(runs: int, device: torch.device) -> DeviceDraws:
         """For steps without dropout, which still name their source."""
         return DeviceDraws(*(held(torch.zeros, size, device=device, dtype=torch.int64) for size in ((runs,), ())))
@@ -68,7 +64,9 @@ class DeviceDraws:
 
 def draws_from_torch(runs: int, device: torch.device) -> Draws | DeviceDraws:
     """The source of dropout bits for a model that is trained by hand."""
-    return DeviceDraws.from_torch(runs, device) if device.type == "cuda" else Draws.from_torch(runs)
+    if device.type != "cuda":
+        return Draws.from_torch(runs)
+    return DeviceDraws(torch.randint(2**31, (runs,)).to(device), torch.zeros((), dtype=torch.int64, device=device))
 
 
 def check_rate(name: str, rate: float) -> None:
@@ -94,24 +92,23 @@ def drop(x: Tensor, rates: tuple[float, ...], draws: Draws | DeviceDraws, place:
     """`dropout` on whichever device; on a GPU, `place` tells these draws from the others of a step."""
     if isinstance(draws, Draws):
         return dropout(x, rates, draws)
-    return _OnDevice.apply(x, rates, draws, place) if any(rates) else x
+    if not any(rates):
+        return x
+    from pcnet.nn import device as kernels
+
+    dropped = kernels.Dropout(device_vector(rates, x.device), place)
+    return _OnDevice.apply(x, partial(kernels.masked, draws=draws, dropout=dropped))
 
 
 class _OnDevice(torch.autograd.Function):
     """The mask is hashed anew on the way back instead of kept."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, rates: tuple[float, ...], draws: DeviceDraws, place: int) -> Tensor:
-        ctx.rates, ctx.draws, ctx.place = rates, draws, place
-        return _masked(x, rates, draws, place)
+    def forward(ctx: Any, x: Tensor, masked: Callable[[Tensor], Tensor]) -> Tensor:
+        ctx.masked = masked
+        return masked(x.contiguous())
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None, None]:
-        return _masked(grads[0], ctx.rates, ctx.draws, ctx.place), None, None, None
-
-
-def _masked(x: Tensor, rates: tuple[float, ...], draws: DeviceDraws, place: int) -> Tensor:
-    from pcnet.nn import device as kernels
-
-    return kernels.masked(x.contiguous(), draws, kernels.Dropout(device_vector(rates, x.device), place))
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
+        return ctx.masked(grads[0].contiguous()), None

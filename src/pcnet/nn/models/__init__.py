@@ -4,12 +4,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
 
-from pcnet.nn.models._files import load_model, save_model
-from pcnet.nn.models._filter_net import FilterNet, FilterNetSettings, filters_of
-from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings
-from pcnet.nn.models._methods import METHODS, find_method, load_plugin, method, method_named
-from pcnet.nn.models._model import Model, ModelSettings
-from pcnet.nn.models._pcnet import PCNet, PCNetSettings
+from pcnet.nn.models._methods import METHODS
 
 # Every file registers its methods; they are listed by their names, after PCNet.
 for _found in iter_modules(__path__):
@@ -20,23 +15,3 @@ METHODS.sort(first="pcnet")
 MODELS: dict[str, type[Any]] = {
     each.__name__: each for settings in METHODS.values() for each in (settings.model, settings)
 }
-
-__all__ = [
-    "METHODS",
-    "MODELS",
-    "FilterNet",
-    "FilterNetSettings",
-    "LayeredNet",
-    "LayeredNetSettings",
-    "Model",
-    "ModelSettings",
-    "PCNet",
-    "PCNetSettings",
-    "filters_of",
-    "find_method",
-    "load_model",
-    "load_plugin",
-    "method",
-    "method_named",
-    "save_model",
-]

@@ -117,11 +117,7 @@ class GloGNN(LayeredNet[GloGNNSettings]):
     def layers(self, h: Tensor, operator: Operator) -> Tensor:
         s, walk = self.settings, _walk(operator, self.settings.walk)
         if self.of_nodes is not None and self.node_bias is not None:
-            if self.of_nodes.shape[-2] != operator.num_nodes:
-                raise PcnetError(
-                    f"This model has weights for {self.of_nodes.shape[-2]} nodes, the graph has {operator.num_nodes}; "
-                    "make it from settings.for_graph(graph)."
-                )
+            self.check_graph("nodes", self.of_nodes.shape[-2], operator.num_nodes)
             h = s.delta * h + (1 - s.delta) * (apply_operator(walk, self.of_nodes) + over_nodes(self.node_bias))
         for weight, bias in zip(self.weights, self.biases, strict=True):
             h = linear(self.drop(h.relu()), weight, bias)

@@ -9,6 +9,7 @@ from typing import ClassVar, TypeVar
 import torch
 from torch import Tensor, nn
 
+from pcnet.errors import PcnetError
 from pcnet.graph import CSR, Operator
 from pcnet.nn._dropout import draws_from_torch, drop
 from pcnet.nn._module import device_vector
@@ -79,6 +80,14 @@ class LayeredNet(Model[L]):
     def layers(self, h: Tensor, operator: Operator) -> Tensor:
         """Everything after `first`, which has come to h."""
         raise NotImplementedError
+
+    def check_graph(self, what: str, known: int, found: int) -> None:
+        """Refuse a graph that has more or fewer of what this model has a weight for each of."""
+        if known != found:
+            raise PcnetError(
+                f"This model has weights for {known} {what}, the graph has {found}; "
+                "train one on the graph itself, with settings from settings.for_graph(graph)."
+            )
 
     def opening(self, columns: int, drop: float = 0.0, bias: bool = False) -> Perceptron:
         """δ(X) W + b with so many columns."""

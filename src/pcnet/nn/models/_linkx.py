@@ -12,7 +12,6 @@ import torch
 from torch import Tensor, nn
 
 from pcnet._progress import Progress
-from pcnet.errors import PcnetError
 from pcnet.graph import CSR, Graph, Operator, SelfLoops
 from pcnet.nn.models._layered_net import (
     LayeredNet,
@@ -99,12 +98,7 @@ class LINKX(LayeredNet[LINKXSettings]):
         return _with_unit_peaks(x) if self.settings.unit_peaks else x
 
     def layers(self, h: Tensor, operator: Operator) -> Tensor:
-        nodes = self.links.shape[-2]
-        if operator.num_nodes != nodes:
-            raise PcnetError(
-                f"LINKX has weights for the {nodes} nodes of one graph and this one has {operator.num_nodes}; "
-                "train it on the graph itself, with settings from for_graph(graph)."
-            )
+        self.check_graph("nodes", self.links.shape[-2], operator.num_nodes)
         h_A = self.after_links(apply_operator(operator, self.links) + over_nodes(self.links_bias))
         h_X = self.after_first(h)
         z = (linear(torch.cat([h_A, h_X], dim=-1), self.joint, self.joint_bias) + h_A + h_X).relu()
