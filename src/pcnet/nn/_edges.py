@@ -41,15 +41,17 @@ def csr_like(operator: Operator, matrix: scipy.sparse.spmatrix) -> CSR:
     return CSR.from_scipy(matrix, operator.matrix.dtype).to(operator.matrix.device)
 
 
+def _ends(coo: scipy.sparse.coo_matrix) -> tuple[scipy.sparse.csr_matrix, scipy.sparse.csr_matrix]:
+    """x ↦ x_i and x ↦ x_j for every entry (i, j)."""
+    shape, ones, every = (coo.nnz, coo.shape[1]), np.ones(coo.nnz), np.arange(coo.nnz)
+    targets, sources = (scipy.sparse.csr_matrix((ones, (every, ends)), shape=shape) for ends in (coo.row, coo.col))
+    return targets, sources
+
+
 @lru_cache(maxsize=_CAPACITY)
 def entries(operator: Operator) -> Entries:
     """Those of S, made once for an operator."""
-    n, coo = operator.num_nodes, operator.matrix.to_scipy().tocoo()
-    count = coo.nnz
-    targets, sources = (
-        scipy.sparse.csr_matrix((np.ones(count), (np.arange(count), ends)), shape=(count, n))
-        for ends in (coo.row, coo.col)
-    )
+    targets, sources = _ends(operator.matrix.to_scipy().tocoo())
     return Entries(*(csr_like(operator, each) for each in (targets - sources, sources, targets.T)))
 
 
@@ -72,14 +74,8 @@ def row_means(operator: Operator) -> CSR:
 def gradient(operator: Operator) -> CSR:
     """G, (E, n): (G x)_e = S_ij (x_i − x_j) for every entry e = (i, j) off the diagonal, on which it would be 0."""
     coo = operator.matrix.to_scipy().tocoo()
-    off = coo.row != coo.col
-    weight, row, col = coo.data[off], coo.row[off], coo.col[off]
-    count = np.arange(len(weight))
-    matrix = scipy.sparse.csr_matrix(
-        (np.concatenate([weight, -weight]), (np.concatenate([count, count]), np.concatenate([row, col]))),
-        shape=(len(weight), operator.num_nodes),
-    )
-    return csr_like(operator, matrix)
+    targets, sources = _ends(coo)
+    return csr_like(operator, (scipy.sparse.diags(coo.data) @ (targets - sources))[coo.row != coo.col])
 
 
 @lru_cache(maxsize=_CAPACITY)

@@ -23,13 +23,24 @@ class MLP(FilterNet[MLPSettings]):
 
 
 @dataclass(frozen=True)
-class APPNPSettings(FilterNetSettings):
-    """K: the degree; alpha: the share of Θ(X) in every step."""
+class DegreeSettings(FilterNetSettings):
+    """K: the degree."""
+
+    K: int = 10
+
+
+@dataclass(frozen=True)
+class AlphaSettings(DegreeSettings):
+    """K: the degree; alpha: how fast what the filter begins with falls off."""
 
     varying: ClassVar[tuple[str, ...]] = ("alpha",)
 
-    K: int = 10
     alpha: float = 0.1
+
+
+@dataclass(frozen=True)
+class APPNPSettings(AlphaSettings):
+    """K: the degree; alpha: the share of Θ(X) in every step."""
 
 
 @method("appnp", title="APPNP")
@@ -43,7 +54,7 @@ class APPNP(FilterNet[APPNPSettings]):
 
 
 @dataclass(frozen=True)
-class GPRGNNSettings(FilterNetSettings):
+class GPRGNNSettings(AlphaSettings):
     """K: the degree; alpha, start: how θ begins, see `GPRConv`.
 
     With `directed`, a page hears from the pages it links to.
@@ -51,8 +62,6 @@ class GPRGNNSettings(FilterNetSettings):
 
     varying: ClassVar[tuple[str, ...]] = ("alpha", "start")
 
-    K: int = 10
-    alpha: float = 0.1
     start: Start = "ppr"
     directed: bool = False
 
@@ -65,13 +74,8 @@ class GPRGNN(FilterNet[GPRGNNSettings]):
 
 
 @dataclass(frozen=True)
-class EvenNetSettings(FilterNetSettings):
+class EvenNetSettings(AlphaSettings):
     """K: the degree; alpha: how θ begins, see `EvenConv`."""
-
-    varying: ClassVar[tuple[str, ...]] = ("alpha",)
-
-    K: int = 10
-    alpha: float = 0.1
 
 
 @method("evennet", title="EvenNet")
@@ -82,10 +86,8 @@ class EvenNet(FilterNet[EvenNetSettings]):
 
 
 @dataclass(frozen=True)
-class BernNetSettings(FilterNetSettings):
+class BernNetSettings(DegreeSettings):
     """K: the degree."""
-
-    K: int = 10
 
 
 @method("bernnet", title="BernNet")
@@ -96,10 +98,8 @@ class BernNet(FilterNet[BernNetSettings]):
 
 
 @dataclass(frozen=True)
-class ChebNetIISettings(FilterNetSettings):
+class ChebNetIISettings(DegreeSettings):
     """K: the degree."""
-
-    K: int = 10
 
 
 @method("chebnetii", title="ChebNetII")

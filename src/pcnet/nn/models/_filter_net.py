@@ -48,11 +48,8 @@ class FilterNetSettings(ModelSettings):
 
     def conv(self, classes: int) -> PolynomialConv | None:
         """The filter with its first coefficients: its arguments are the settings of the same names."""
-        kind: type[PolynomialConv] | None = self.model.filter
-        if kind is None:
-            return None
-        known = {"channels": classes, **vars(self)}
-        return kind(**{name: known[name] for name in inspect.signature(kind).parameters})
+        kind, known = self.model.filter, {"channels": classes, **vars(self)}
+        return None if kind is None else kind(**{name: known[name] for name in inspect.signature(kind).parameters})
 
     def node_floats(self, classes: int) -> int:
         """Hidden layers there and back, logits and what propagates them."""
@@ -111,7 +108,5 @@ def filters_of(models: Iterable[Model]) -> list[PolynomialConv]:
 
     A filter of edges that count one way is none of these: their S has no real frequencies.
     """
-    nets = (
-        model for model in models if isinstance(model, FilterNet) and not getattr(model.settings, "directed", False)
-    )
-    return [net.conv for net in nets if net.conv is not None]
+    nets = [model for model in models if isinstance(model, FilterNet) and model.conv is not None]
+    return [net.conv for net in nets if not getattr(net.settings, "directed", False)]
