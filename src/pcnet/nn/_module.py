@@ -130,6 +130,16 @@ class GraphModule(RunModule):
 
     eta: float = 0.5
     self_loops: SelfLoops = "add"
+    #: Groups that take a learning rate and a decay of their own, by beginnings of the names of their parameters.
+    groups: ClassVar[Mapping[str, tuple[str, ...]]] = {"all": ("",)}
+
+    def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
+        """Parameters by the names under which learning rates and decays are given."""
+        named = list(self.named_parameters())
+        found = {
+            group: [each for name, each in named if name.startswith(starts)] for group, starts in self.groups.items()
+        }
+        return {group: parameters for group, parameters in found.items() if parameters}
 
     def operator(
         self, edges: Tensor | Operator, num_nodes: int, edge_weight: Tensor | None, dtype: torch.dtype

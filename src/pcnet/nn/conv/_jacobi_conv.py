@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, get_args
 
 import torch
@@ -37,7 +38,7 @@ class JacobiConv(FixedBasisConv):
         frozen: whether e stays as it begins.
     """
 
-    groups: ClassVar[tuple[str, ...]] = ("theta", "alpha")
+    groups: ClassVar[Mapping[str, tuple[str, ...]]] = {"theta": ("theta",), "alpha": ("e",)}
     per_run: ClassVar[tuple[str, ...]] = ("alpha",)
     common: ClassVar[tuple[str, ...]] = (*FixedBasisConv.common, "a", "b", "basis_name", "sign", "frozen")
     self_loops: SelfLoops = "keep"
@@ -89,10 +90,6 @@ class JacobiConv(FixedBasisConv):
             return rows if self.runs is not None else rows[0]
         alpha = device_vector(self.alpha, device, torch.float64)
         return _Products.apply((alpha.unsqueeze(-1) if self.runs is not None else alpha) * self.e.double().tanh())
-
-    def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
-        """`theta`, and `alpha` for the e_l where they are learned."""
-        return {"theta": [self.theta]} | ({} if self.e is None else {"alpha": [self.e]})
 
     def extra_repr(self) -> str:
         alpha = ", ".join(f"{alpha:g}" for alpha in self.alpha)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import ClassVar, Literal, get_args
 
 import numpy as np
@@ -87,7 +87,7 @@ class GPRConv(MatrixConv):
 class PPRConv(FixedBasisConv):
     """Z_{k+1} = (1−α) S Z_k + α X, K times from Z_0 = X: GPRConv with a θ that stays as it begins."""
 
-    groups: ClassVar[tuple[str, ...]] = ()
+    groups: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     per_run: ClassVar[tuple[str, ...]] = ("alpha",)
     self_loops: SelfLoops = "fill"
 

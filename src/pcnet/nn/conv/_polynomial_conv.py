@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike
-from torch import Tensor, nn
+from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from pcnet._checks import FloatArray, whole_number
@@ -23,8 +24,7 @@ class PolynomialConv(GraphModule, ABC):
     """Z = Σ_n c_n P_n(S) X: a basis P, and coefficients c that follow from what is learned."""
 
     common: ClassVar[tuple[str, ...]] = ("eta", "self_loops")
-    #: The names of `parameter_groups`.
-    groups: ClassVar[tuple[str, ...]] = ("theta",)
+    groups: ClassVar[Mapping[str, tuple[str, ...]]] = {"theta": ("theta",)}
 
     @abstractmethod
     def expansion(self, operator: Operator) -> tuple[Basis, Tensor]:
@@ -40,10 +40,6 @@ class PolynomialConv(GraphModule, ABC):
 
     def reset_parameters(self) -> None:
         """Initial coefficients, of a single layer."""
-
-    def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
-        """Parameters by the names under which learning rates and decays are given."""
-        return {name: list(self.parameters()) for name in self.groups}
 
     def forward(self, x: Tensor, edge_index: Tensor | Operator, edge_weight: Tensor | None = None) -> Tensor:
         """Filter the columns of x, (n, d) or (R, n, d); `edge_index` may be edges, a sparse tensor or an `Operator`."""

@@ -12,7 +12,7 @@ from types import NoneType
 from typing import Any, ClassVar, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from pcnet._checks import finite_number, one_of, positive_number, whole_number
 from pcnet._progress import Progress
@@ -41,8 +41,6 @@ class Model(GraphModule, ABC, Generic[S]):
     #: Beginnings of the names of parameters whose initial values follow from the seed and the widths alone; the
     #: others follow from the settings alone.
     seeded: ClassVar[tuple[str, ...]] = ("",)
-    #: Groups that take a learning rate and a decay of their own, by beginnings of the names of their parameters.
-    groups: ClassVar[Mapping[str, tuple[str, ...]]] = {"all": ("",)}
     per_run: ClassVar[tuple[str, ...]] = ("of_runs",)
 
     def __init_subclass__(cls, **more: Any) -> None:
@@ -85,14 +83,6 @@ class Model(GraphModule, ABC, Generic[S]):
     @abstractmethod
     def forward(self, x: Tensor | CSR, edge_index: Tensor | Operator, edge_weight: Tensor | None = None) -> Tensor:
         """The logits of every node; softmax and loss are the caller's."""
-
-    def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
-        """Parameters by the names under which learning rates and decays are given."""
-        named = list(self.named_parameters())
-        found = {
-            group: [each for name, each in named if name.startswith(starts)] for group, starts in self.groups.items()
-        }
-        return {group: parameters for group, parameters in found.items() if parameters}
 
     def penalty(self) -> Tensor | None:
         """What is added to the loss, summed over the runs; None where nothing is."""
