@@ -31,7 +31,6 @@ class GloGNNSettings(LayeredNetSettings):
     """The settings of `GloGNN`.
 
     Args:
-        hidden: width of the embedding.
         dropout: dropout rate of hidden layers; features are not dropped.
         depth: linear layers of H_0, 2 or 3; a third one, with ReLU and dropout, stands before W_2.
         layers: how often H is renewed.
@@ -105,9 +104,7 @@ class GloGNN(LayeredNet[GloGNNSettings]):
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
         """Linear layers as torch's, λ = 1/K, D = I / classes."""
         self.first.reset_parameters(generator)
-        layers: list[tuple[nn.Parameter | None, nn.Parameter | None]]
-        layers = [(self.of_nodes, self.node_bias), *zip(self.weights, self.biases, strict=True)]
-        for weight, bias in layers:
+        for weight, bias in ((self.of_nodes, self.node_bias), *zip(self.weights, self.biases, strict=True)):
             if weight is not None and bias is not None:
                 uniform_by_inputs([weight, bias], weight.shape[0], generator)
         for mean in (self.orders, self.diagonal):
@@ -130,11 +127,11 @@ class GloGNN(LayeredNet[GloGNNSettings]):
         """(1−γ) Z H + γ H_0."""
         s, keep = self.settings, 1 - self.settings.gamma
         q = keep * h @ _Inverse.apply(keep**2 * h.mT @ h + (s.alpha + s.beta) * _eye(h))
-        if self.diagonal is not None:
+        if self.diagonal is None:
+            seen = h.mT @ q
+        else:
             q = q * over_nodes(self.diagonal)
-        seen = h.mT @ q
-        if self.diagonal is not None:
-            seen = self.diagonal.unsqueeze(-1) * seen
+            seen = self.diagonal.unsqueeze(-1) * (h.mT @ q)
         nothing = torch.zeros_like(self.orders[..., :1])
         walked = apply_polynomial(walk, q, s.beta * torch.cat([nothing, self.orders], dim=-1), Powers())
         return keep * (h - s.gamma * origin) @ seen + walked + s.gamma * origin

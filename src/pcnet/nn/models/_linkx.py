@@ -35,7 +35,6 @@ class LINKXSettings(LayeredNetSettings):
     """The settings of `LINKX`.
 
     Args:
-        hidden: width of all hidden layers.
         dropout: dropout rate in MLP_f.
         edge_layers, node_layers, layers: linear layers of MLP_A, MLP_X and MLP_f.
         unit_peaks: whether rows of features are scaled so that their largest entry is 1. That gives back the 0/1
@@ -95,7 +94,12 @@ class LINKX(LayeredNet[LINKXSettings]):
             further.reset_parameters(generator)
 
     def scaled(self, x: Tensor | CSR) -> Tensor | CSR:
-        return _with_unit_peaks(x) if self.settings.unit_peaks else x
+        if not self.settings.unit_peaks:
+            return x
+        if isinstance(x, CSR):
+            return _unit_peaks(x)
+        peaks = x.abs().amax(dim=1, keepdim=True)
+        return x / peaks.masked_fill(peaks == 0, 1.0)
 
     def layers(self, h: Tensor, operator: Operator) -> Tensor:
         self.check_graph("nodes", self.links.shape[-2], operator.num_nodes)
@@ -131,15 +135,7 @@ class FurtherLayers(nn.Module):
         return list(zip(self.weights, self.biases, self.gains, self.shifts, strict=True))
 
 
-def _with_unit_peaks(x: Tensor | CSR) -> Tensor | CSR:
-    """x_i / max_j |x_ij|, rows of zeros left as they are."""
-    if isinstance(x, CSR):
-        return _sparse_with_unit_peaks(x)
-    peaks = x.abs().amax(dim=1, keepdim=True)
-    return x / peaks.masked_fill(peaks == 0, 1.0)
-
-
 @lru_cache(maxsize=8)
-def _sparse_with_unit_peaks(x: CSR) -> CSR:
-    """Made once for a graph's features: their transpose is kept with them."""
+def _unit_peaks(x: CSR) -> CSR:
+    """x_i / max_j |x_ij|, rows of zeros left as they are; made once, for the transpose is kept with it."""
     return divided_rows(x, x.values.new_zeros(x.shape[0]).scatter_reduce_(0, x.rows, x.values.abs(), "amax"))
