@@ -116,14 +116,12 @@ class _Steps(RunModule):
         added = (skip + over_nodes(self.bias)).chunk(self.copies, dim=-1)
         for step in range(self.steps):
             if step > 0:
-                h = self._mix(h, self.weights[min(step, len(self.weights)) - 1])
+                # Each stack with its own W.
+                by_stack = self._apart(h).transpose(-3, -2) @ self.weights[min(step, len(self.weights)) - 1]
+                h = by_stack.transpose(-3, -2).flatten(-2)
             h = apply_operator(operator, h) + added[min(step, self.copies - 1)]
             h = h.relu() if self.activation else h
         return self._apart(h).mean(dim=-2)
-
-    def _mix(self, h: Tensor, weight: Tensor) -> Tensor:
-        """X W, each stack with its own W."""
-        return (self._apart(h).transpose(-3, -2) @ weight).transpose(-3, -2).flatten(-2)
 
     def _apart(self, h: Tensor) -> Tensor:
         return h.unflatten(-1, (self.stacks, self.channels))
