@@ -62,10 +62,8 @@ class DevicePerceptron(torch.autograd.Function):
         if features is not None:
             (h, unscale), bare = features.times(weights[0]), biases[0]
         elif isinstance(x, CSR):
-            out = torch.empty(
-                n, runs, weights[0].shape[2], dtype=storage if depth > 1 else torch.float32, device=device
-            )
-            out = out.permute(1, 0, 2)
+            dtype = storage if depth > 1 else torch.float32
+            out = torch.empty(n, runs, weights[0].shape[2], dtype=dtype, device=device).permute(1, 0, 2)
             h = kernels.input_layer(
                 x, weights[0].to(storage), biases[0], draws, out,
                 relu=relu and depth > 1, dropout=drops[0], dropout_out=drops[1],
