@@ -33,14 +33,17 @@ def whole_number(name: str, value: Any, least: int = 0) -> int:
     return number
 
 
-def finite_number(name: str, value: Any) -> float:
-    """`value` as a finite float."""
+def finite_number(name: str, value: Any, least: float = -math.inf, most: float = math.inf) -> float:
+    """`value` as a finite float within bounds."""
     try:
         number = float(value)
     except (TypeError, ValueError):
         raise PcnetError(f"{name} must be one number, not {value!r}.") from None
     if not math.isfinite(number):
         raise PcnetError(f"{name} must be finite, not {number}.")
+    if not least <= number <= most:
+        bound = f"least {least:g}" if number < least else f"most {most:g}"
+        raise PcnetError(f"{name} must be at {bound}, not {number:g}.")
     return number
 
 
@@ -50,6 +53,13 @@ def positive_number(name: str, value: Any) -> float:
     if number <= 0:
         raise PcnetError(f"{name} must be above 0, not {number:g}.")
     return number
+
+
+def one_of(name: str, value: Any, known: Sequence[Any]) -> None:
+    """Refuse a word that is not among the known ones."""
+    if value not in known:
+        words = [str(each) for each in known]
+        raise PcnetError(f"{name} can be {' or '.join(words)}, not {value!r}.{close_match(str(value), words)}")
 
 
 def finite_array(name: str, values: Any) -> FloatArray:

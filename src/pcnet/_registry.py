@@ -28,6 +28,10 @@ class Registry(dict[str, T]):
             raise PcnetError(f"There is a {self.what} '{name}' already; choose another name.")
         self[name.lower()] = entry
 
+    def sort(self, first: str) -> None:
+        """Order what has been added so far by its names, after the one that comes first."""
+        self._entries = {name: self._entries[name] for name in sorted(self, key=lambda name: (name != first, name))}
+
     def remove(self, name: str) -> None:
         """Forget an entry, in a session that tries things out."""
         del self[name.lower()]

@@ -130,7 +130,7 @@ def test_groups():
     ("wrong", "words"),
     [
         ({"layers": 0}, "must be at least 1, not 0"),
-        ({"alpha": 1.5}, "alpha = 1.5 is not a share"),
+        ({"alpha": 1.5}, "alpha must be at most 1, not 1.5"),
         ({"lam": 0.0}, "lam must be above 0"),
         ({"formula": "mine"}, "formula can be official or paper, not 'mine'"),
     ],

@@ -154,10 +154,10 @@ def test_weights_of_nodes_follow_the_graph():
     ("wrong", "words"),
     [
         ({"gamma": 1.0}, "gamma = 1.0"),
-        ({"delta": 1.5}, "delta = 1.5 is not a share"),
-        ({"alpha": 0.0, "beta": 0.0}, "one of them above 0"),
+        ({"delta": 1.5}, "delta must be at most 1, not 1.5"),
+        ({"alpha": 0.0, "beta": 0.0}, "one of them must be above 0"),
         ({"walk": "lazy"}, "rows or raw, not 'lazy'"),
-        ({"depth": 4}, "depth of 2 or 3, not 4"),
+        ({"depth": 4}, "depth must be at most 3, not 4"),
         ({"K": 0}, "K must be at least 1"),
     ],
 )

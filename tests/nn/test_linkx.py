@@ -163,7 +163,7 @@ def test_settings_learn_the_number_of_nodes():
 @pytest.mark.parametrize("nodes", [0, 10])
 def test_another_graph_is_refused(nodes):
     graph, _ = planted(0.8)
-    with pytest.raises(PcnetError, match=f"weights for the {nodes} nodes of one graph and this one has 240"):
+    with pytest.raises(PcnetError, match=f"weights for {nodes} nodes, the graph has 240"):
         LINKXSettings(hidden=8, nodes=nodes).build(30, 3)(graph.x, graph.edge_index)
 
 

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from contracts.filter_contract import columns
 from pcnet.graph import CSR, Operator
-from pcnet.nn._messages import CHUNK, entry_dots, weighted_sums
+from pcnet.nn._edges import CHUNK, entry_dots, weighted_sums
 from strategies import Edges, graphs, seeds
 
 

@@ -9,8 +9,7 @@ import pytest
 import torch
 
 from pcnet.data import csbm
-from pcnet.nn import EGNNSettings, GCNIISettings, ModelSettings, PDEGCNSettings
-from pcnet.nn.models import Model
+from pcnet.nn import EGNNSettings, GCNIISettings, Model, ModelSettings, PDEGCNSettings
 
 OTHER: dict[str, float] = {"alpha": 0.7, "lam": 2.0, "h": 0.2, "c_min": 0.9}
 KINDS: list[Any] = [

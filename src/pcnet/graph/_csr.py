@@ -105,6 +105,11 @@ class CSR:
         return CSR(self.crow.to(target), self.col.to(target), self.values.to(target), self.shape)
 
     @cached_property
+    def rows(self) -> Tensor:
+        """The row of every entry."""
+        return torch.arange(self.shape[0], device=self.device).repeat_interleave(self.crow.diff().long())
+
+    @cached_property
     def by_length(self) -> RowsByLength:
         """The rows in the order in which a GPU takes them, the longest first; sorted once and kept."""
         order = torch.sort(self.crow.diff(), descending=True, stable=True).indices

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from pcnet.errors import PcnetError
+from pcnet.nn._module import device_vector, held
 
 
 class Draws:
@@ -56,30 +57,16 @@ class DeviceDraws:
         self.seeds, self.epoch = seeds, epoch
 
     @staticmethod
-    def from_torch(runs: int, device: torch.device) -> DeviceDraws:
-        """Draws governed by `torch.manual_seed`."""
-        return DeviceDraws(torch.randint(2**31, (runs,)).to(device), torch.zeros((), dtype=torch.int64, device=device))
-
-    @staticmethod
     def idle(runs: int, device: torch.device) -> DeviceDraws:
         """For steps without dropout, which still name their source."""
-        return DeviceDraws(*(_zeros(size, device) for size in ((runs,), ())))
-
-
-@lru_cache(maxsize=64)
-def _zeros(shape: tuple[int, ...], device: torch.device) -> Tensor:
-    return torch.zeros(shape, dtype=torch.int64, device=device)
-
-
-@lru_cache(maxsize=256)
-def device_vector(values: tuple[float, ...], device: torch.device, dtype: torch.dtype = torch.float32) -> Tensor:
-    """One number for each run, on the device to stay: a captured step cannot wait for a copy."""
-    return torch.tensor(values, dtype=dtype, device=device)
+        return DeviceDraws(*(held(torch.zeros, size, device=device, dtype=torch.int64) for size in ((runs,), ())))
 
 
 def draws_from_torch(runs: int, device: torch.device) -> Draws | DeviceDraws:
     """The source of dropout bits for a model that is trained by hand."""
-    return DeviceDraws.from_torch(runs, device) if device.type == "cuda" else Draws.from_torch(runs)
+    if device.type != "cuda":
+        return Draws.from_torch(runs)
+    return DeviceDraws(torch.randint(2**31, (runs,)).to(device), torch.zeros((), dtype=torch.int64, device=device))
 
 
 def check_rate(name: str, rate: float) -> None:
@@ -105,24 +92,23 @@ def drop(x: Tensor, rates: tuple[float, ...], draws: Draws | DeviceDraws, place:
     """`dropout` on whichever device; on a GPU, `place` tells these draws from the others of a step."""
     if isinstance(draws, Draws):
         return dropout(x, rates, draws)
-    return _OnDevice.apply(x, rates, draws, place) if any(rates) else x
+    if not any(rates):
+        return x
+    from pcnet.nn import device as kernels
+
+    dropped = kernels.Dropout(device_vector(rates, x.device), place)
+    return _OnDevice.apply(x, partial(kernels.masked, draws=draws, dropout=dropped))
 
 
 class _OnDevice(torch.autograd.Function):
     """The mask is hashed anew on the way back instead of kept."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, rates: tuple[float, ...], draws: DeviceDraws, place: int) -> Tensor:
-        ctx.rates, ctx.draws, ctx.place = rates, draws, place
-        return _masked(x, rates, draws, place)
+    def forward(ctx: Any, x: Tensor, masked: Callable[[Tensor], Tensor]) -> Tensor:
+        ctx.masked = masked
+        return masked(x.contiguous())
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None, None]:
-        return _masked(grads[0], ctx.rates, ctx.draws, ctx.place), None, None, None
-
-
-def _masked(x: Tensor, rates: tuple[float, ...], draws: DeviceDraws, place: int) -> Tensor:
-    from pcnet.nn import device as kernels
-
-    return kernels.masked(x.contiguous(), draws, kernels.Dropout(device_vector(rates, x.device), place))
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
+        return ctx.masked(grads[0].contiguous()), None

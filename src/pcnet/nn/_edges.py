@@ -1,19 +1,24 @@
-"""Numbers on the edges of a graph: from its nodes to them, and back."""
+"""Numbers on the edges of a graph: matrices that take them there and back, and messages with learned weights."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import scipy.sparse
+import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from pcnet.graph import CSR, Operator
-from pcnet.propagate import apply_matrix
+from pcnet.propagate import apply_matrix, product
 
-#: A handful of graphs at a time is what one process works on.
-_CAPACITY = 8
+#: Entries whose products a CPU forms at a time, so that they stay in its cache.
+CHUNK = 16384
+#: A handful of graphs at a time is what one process works on, each with its transpose.
+_CAPACITY = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,17 +36,23 @@ class Entries:
     row_sums: CSR
 
 
+def csr_like(operator: Operator, matrix: scipy.sparse.spmatrix) -> CSR:
+    """A matrix in the precision of an operator, on its device."""
+    return CSR.from_scipy(matrix, operator.matrix.dtype).to(operator.matrix.device)
+
+
+def _ends(coo: scipy.sparse.coo_matrix) -> tuple[scipy.sparse.csr_matrix, scipy.sparse.csr_matrix]:
+    """x ↦ x_i and x ↦ x_j for every entry (i, j)."""
+    shape, ones, every = (coo.nnz, coo.shape[1]), np.ones(coo.nnz), np.arange(coo.nnz)
+    targets, sources = (scipy.sparse.csr_matrix((ones, (every, ends)), shape=shape) for ends in (coo.row, coo.col))
+    return targets, sources
+
+
 @lru_cache(maxsize=_CAPACITY)
 def entries(operator: Operator) -> Entries:
     """Those of S, made once for an operator."""
-    n, coo = operator.num_nodes, operator.matrix.to_scipy().tocoo()
-    count = coo.nnz
-    targets, sources = (
-        scipy.sparse.csr_matrix((np.ones(count), (np.arange(count), ends)), shape=(count, n))
-        for ends in (coo.row, coo.col)
-    )
-    made = (targets - sources, sources, targets.T)
-    return Entries(*(CSR.from_scipy(each, operator.matrix.dtype).to(operator.matrix.device) for each in made))
+    targets, sources = _ends(operator.matrix.to_scipy().tocoo())
+    return Entries(*(csr_like(operator, each) for each in (targets - sources, sources, targets.T)))
 
 
 def pair_scores(operator: Operator, z: Tensor, attention: Tensor) -> Tensor:
@@ -56,21 +67,15 @@ def row_means(operator: Operator) -> CSR:
     """D^-1 W, (n, n): a node's mean over its row, where η is 0."""
     matrix = operator.matrix.to_scipy()
     means = scipy.sparse.diags(1 / np.asarray(matrix.sum(axis=1)).ravel()) @ matrix
-    return CSR.from_scipy(means, operator.matrix.dtype).to(operator.matrix.device)
+    return csr_like(operator, means)
 
 
 @lru_cache(maxsize=_CAPACITY)
 def gradient(operator: Operator) -> CSR:
     """G, (E, n): (G x)_e = S_ij (x_i − x_j) for every entry e = (i, j) off the diagonal, on which it would be 0."""
     coo = operator.matrix.to_scipy().tocoo()
-    off = coo.row != coo.col
-    weight, row, col = coo.data[off], coo.row[off], coo.col[off]
-    count = np.arange(len(weight))
-    matrix = scipy.sparse.csr_matrix(
-        (np.concatenate([weight, -weight]), (np.concatenate([count, count]), np.concatenate([row, col]))),
-        shape=(len(weight), operator.num_nodes),
-    )
-    return CSR.from_scipy(matrix, operator.matrix.dtype).to(operator.matrix.device)
+    targets, sources = _ends(coo)
+    return csr_like(operator, (scipy.sparse.diags(coo.data) @ (targets - sources))[coo.row != coo.col])
 
 
 @lru_cache(maxsize=_CAPACITY)
@@ -78,4 +83,89 @@ def half_laplacian(operator: Operator) -> CSR:
     """½ GᵀG of a symmetric S, (n, n): x ↦ Σ_j S_ij² (x_i − x_j)."""
     squares = operator.matrix.to_scipy().power(2)
     laplacian = scipy.sparse.diags(np.asarray(squares.sum(axis=1)).ravel()) - squares
-    return CSR.from_scipy(laplacian, operator.matrix.dtype).to(operator.matrix.device)
+    return csr_like(operator, laplacian)
+
+
+def weighted_sums(pattern: CSR, weights: Tensor, x: Tensor) -> Tensor:
+    """y_i = Σ_j w_ij x_j over the entries (i, j) of `pattern`, whose own values do not count.
+
+    With E entries and H heads, weights are (E, H) and x is (n, H·d), head h the h-th d columns of it; R runs side by
+    side have R of both. Nothing is kept but the two: ∂w is a dot product for each entry, ∂x a sum over the transpose.
+    """
+    if x.ndim == 3:
+        return _Sums.apply(weights, x, pattern)
+    return _Sums.apply(weights.unsqueeze(0), x.unsqueeze(0), pattern)[0]
+
+
+def entry_dots(pattern: CSR, x: Tensor, y: Tensor, heads: int = 1) -> Tensor:
+    """x_i · y_j in each head for every entry (i, j) of `pattern`, (E, H) or (R, E, H); ∂x and ∂y are weighted sums."""
+    if x.ndim == 3:
+        return _Dots.apply(x, y, pattern, heads)
+    return _Dots.apply(x.unsqueeze(0), y.unsqueeze(0), pattern, heads)[0]
+
+
+class _Sums(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, weights: Tensor, x: Tensor, pattern: CSR) -> Tensor:
+        ctx.pattern = pattern
+        ctx.save_for_backward(weights, x)
+        return _sums(pattern, weights, x)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor, None]:
+        weights, x = ctx.saved_tensors
+        of_weights = _dots(ctx.pattern, grads[0], x, weights.shape[-1])
+        return of_weights, _transposed_sums(ctx.pattern, weights, grads[0]), None
+
+
+class _Dots(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, y: Tensor, pattern: CSR, heads: int) -> Tensor:
+        ctx.pattern = pattern
+        ctx.save_for_backward(x, y)
+        return _dots(pattern, x, y, heads)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor, None, None]:
+        x, y = ctx.saved_tensors
+        return _sums(ctx.pattern, grads[0], y), _transposed_sums(ctx.pattern, grads[0], x), None, None
+
+
+def _transposed_sums(pattern: CSR, weights: Tensor, x: Tensor) -> Tensor:
+    """y_j = Σ_i w_ij x_i."""
+    return _sums(pattern.transposed, weights.index_select(-2, pattern.to_transposed), x)
+
+
+def _sums(pattern: CSR, weights: Tensor, x: Tensor) -> Tensor:
+    runs, _, heads = weights.shape
+    if x.is_cuda:
+        # All runs and heads in one product, of messages that are written out for as long as it takes.
+        messages = x.transpose(0, 1).index_select(0, pattern.col).unflatten(-1, (heads, -1))
+        messages = messages.mul_(weights.transpose(0, 1).unsqueeze(-1))
+        return product(_row_sums(pattern), messages.flatten(1)).unflatten(-1, (runs, -1)).transpose(0, 1)
+    y = x.new_empty(runs, pattern.shape[0], x.shape[-1])
+    for own, source, total in zip(weights.mT.contiguous(), x, y, strict=True):
+        for values, columns, out in zip(own, source.chunk(heads, -1), total.chunk(heads, -1), strict=True):
+            out.copy_(product(pattern, columns, values))
+    return y
+
+
+def _dots(pattern: CSR, x: Tensor, y: Tensor, heads: int) -> Tensor:
+    rows, count = pattern.rows, pattern.nnz
+    dots = x.new_empty(x.shape[0], count, heads)
+    step = max(count, 1) if x.is_cuda else CHUNK
+    for start in range(0, count, step):
+        some = slice(start, start + step)
+        products = x.index_select(1, rows[some]).mul_(y.index_select(1, pattern.col[some]))
+        torch.sum(products.unflatten(-1, (heads, -1)), -1, out=dots[:, some])
+    return dots
+
+
+@lru_cache(maxsize=_CAPACITY)
+def _row_sums(pattern: CSR) -> CSR:
+    """(n, E): the sum of a row's entries."""
+    count = pattern.nnz
+    every = torch.arange(count, dtype=pattern.col.dtype, device=pattern.device)
+    return CSR(pattern.crow, every, torch.ones_like(pattern.values), (pattern.shape[0], count))

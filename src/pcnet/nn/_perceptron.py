@@ -12,14 +12,12 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from pcnet._checks import whole_number
+from pcnet._checks import one_of, whole_number
 from pcnet.errors import PcnetError
 from pcnet.graph import CSR
-from pcnet.nn._compile import untraced
-from pcnet.nn._dense_features import Precision
-from pcnet.nn._device_perceptron import AFTER, DevicePerceptron, collapsed_on_device
+from pcnet.nn._device_perceptron import AFTER, DevicePerceptron, Precision, collapsed_on_device
 from pcnet.nn._dropout import DeviceDraws, Draws, check_rate, draws_from_torch, drop, dropout
-from pcnet.nn._runs import RunModule
+from pcnet.nn._module import RunModule
 from pcnet.propagate import product
 
 Activation = Literal["relu", "elu"] | None
@@ -56,10 +54,8 @@ class Perceptron(RunModule):
             )
         for rate in rates:
             check_rate("dropout", rate)
-        if activation not in ("relu", "elu", None):
-            raise PcnetError(f"The activation can be 'relu', 'elu' or None, not {activation!r}.")
-        if precision not in get_args(Precision):
-            raise PcnetError(f"The precision can be {', '.join(get_args(Precision))}, not {precision!r}.")
+        one_of("activation", activation, ("relu", "elu", None))
+        one_of("precision", precision, get_args(Precision))
         self.activation = activation
         #: How exactly a GPU multiplies; the CPU knows float32 alone.
         self.precision = precision
@@ -76,7 +72,6 @@ class Perceptron(RunModule):
             for parameter in (weight, *self.biases[layer : layer + 1]):
                 nn.init.uniform_(parameter, -bound, bound, generator=generator)
 
-    @untraced
     def forward(
         self, x: Tensor | CSR, draws: Draws | DeviceDraws | None = None, drop_out: tuple[float, ...] | None = None
     ) -> Tensor:
@@ -84,26 +79,32 @@ class Perceptron(RunModule):
 
         `drop_out` are rates of each run for what comes out.
         """
+        # To a compiler this is Python's affair; to say so before one is at work would take a second to load it.
+        theta = torch.compiler.disable(self._mapped) if torch.compiler.is_compiling() else self._mapped
+        return theta(x, draws, drop_out)
+
+    def _mapped(self, x: Tensor | CSR, draws: Draws | DeviceDraws | None, drop_out: tuple[float, ...] | None) -> Tensor:
         self._check_input(x)
         stacked = self.runs is not None
         weights, biases = ([p if stacked else p.unsqueeze(0) for p in group] for group in (self.weights, self.biases))
         biases = biases or [weight.new_zeros(weight.shape[0], weight.shape[2]) for weight in weights]
         rates, after = self.rates, drop_out or (0.0,) * len(self.rates)
         if not self.training:
-            if self.activation is None and not torch.is_grad_enabled() and _is_worth_collapsing(x):
+            # Multiplying X is dearer than multiplying weights, but on a small graph with many features.
+            worth = weights[0].is_cuda or not isinstance(x, CSR) or x.nnz > 16 * x.shape[1]
+            if self.activation is None and not torch.is_grad_enabled() and worth:
                 z = _collapsed(x, weights, biases)
                 return z if stacked else z[0]
             rates, after = tuple((0.0,) * len(weights) for _ in rates), (0.0,) * len(rates)
         elif draws is None:
             draws = draws_from_torch(len(rates), weights[0].device)
-        dense = None if isinstance(x, CSR) else x
         if weights[0].is_cuda and self.activation == "elu":
-            z = _layer_by_layer(dense, x, rates, after, draws, self.precision, weights, biases)
+            z = _layer_by_layer(x, rates, after, draws, self.precision, weights, biases)
         elif weights[0].is_cuda:
             all_rates = tuple((*own, last) for own, last in zip(rates, after, strict=True))
-            z = DevicePerceptron.apply(dense, x, all_rates, draws, self.activation, self.precision, *weights, *biases)
+            z = DevicePerceptron.apply(x, all_rates, draws, self.activation, self.precision, *weights, *biases)
         else:
-            z = _Perceptron.apply(dense, x, rates, draws, self.activation, *weights, *biases)
+            z = _Perceptron.apply(x, rates, draws, self.activation, *weights, *biases)
             z = dropout(z, after, draws) if isinstance(draws, Draws) else z
         return z if stacked else z[0]
 
@@ -117,11 +118,6 @@ class Perceptron(RunModule):
             )
         if x.device.type == "cuda" and x.dtype != torch.float32:
             raise PcnetError(f"On a GPU layers compute in float32, not {x.dtype}; convert the model with .float().")
-
-
-def _is_worth_collapsing(x: Tensor | CSR) -> bool:
-    """Whether multiplying X is dearer than multiplying weights: not so on a small graph with many features."""
-    return x.device.type == "cuda" or not isinstance(x, CSR) or x.nnz > 16 * x.shape[1]
 
 
 def _collapsed(x: Tensor | CSR, weights: Sequence[Tensor], biases: Sequence[Tensor]) -> Tensor:
@@ -140,7 +136,6 @@ def _collapsed(x: Tensor | CSR, weights: Sequence[Tensor], biases: Sequence[Tens
 
 
 def _layer_by_layer(
-    dense: Tensor | None,
     x: Tensor | CSR,
     rates: tuple[tuple[float, ...], ...],
     after: tuple[float, ...],
@@ -151,7 +146,7 @@ def _layer_by_layer(
 ) -> Tensor:
     """On a GPU, layers with ELUs between them: fused kernels know ReLUs only, so torch computes all but the first."""
     opening = tuple((own[0], 0.0) for own in rates)
-    z: Tensor = DevicePerceptron.apply(dense, x, opening, draws, None, precision, weights[0], biases[0])
+    z: Tensor = DevicePerceptron.apply(x, opening, draws, None, precision, weights[0], biases[0])
     for layer in range(1, len(weights)):
         z = drop(torch.nn.functional.elu(z), tuple(own[layer] for own in rates), draws, layer)
         z = torch.baddbmm(biases[layer].unsqueeze(1), z, weights[layer])
@@ -184,7 +179,6 @@ class _Perceptron(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any,
-        dense: Tensor | None,
         x: Tensor | CSR,
         rates: tuple[tuple[float, ...], ...],
         draws: Draws | None,
@@ -211,9 +205,12 @@ class _Perceptron(torch.autograd.Function):
                 else:
                     _mask(hidden, keep)
                     records.append((keep, hidden))
-                    z = _narrow_product(hidden, weight * scale)
+                    # For few columns, torch multiplies the transposes several times faster than the factors.
+                    z = ((weight * scale).t().contiguous() @ hidden.t()).t()
                 z += bias
-                hidden = _activated(z, activation) if layer < depth - 1 else z
+                hidden = z
+                if layer < depth - 1 and activation is not None:
+                    hidden = z.clamp_min_(0) if activation == "relu" else torch.nn.functional.elu_(z)
             out[run] = z
             tape.append(records)
         ctx.x, ctx.rates, ctx.activation, ctx.tape = x, rates, activation, tape
@@ -245,14 +242,7 @@ class _Perceptron(torch.autograd.Function):
                         g *= hidden.clamp_max(0).add_(1)
                     # Where a ReLU was closed or a unit dropped, `hidden` is zero.
                     _mask(g, (hidden > 0).numpy() if ctx.activation == "relu" else keep)
-        return grad_x, None, None, None, None, *grad_weights, *grad_biases
-
-
-def _activated(z: Tensor, activation: Activation) -> Tensor:
-    """σ(z), in place."""
-    if activation is None:
-        return z
-    return z.clamp_min_(0) if activation == "relu" else torch.nn.functional.elu_(z)
+        return grad_x, None, None, None, *grad_weights, *grad_biases
 
 
 def _mask(x: Tensor, keep: Keep) -> Tensor:
@@ -280,11 +270,6 @@ def _input_product_transposed(x: Tensor | CSR, keep: Keep, scale: float, g: Tens
         out.copy_(product(x.transposed, g, _dropped(x.transposed.values, twin, scale)))
     else:
         out.copy_(_dropped(x, keep, scale).t() @ g)
-
-
-def _narrow_product(x: Tensor, weight: Tensor) -> Tensor:
-    """x·W for few columns. Torch multiplies the transposes several times faster than the factors."""
-    return (weight.t().contiguous() @ x.t()).t()
 
 
 def _aligned(x: Tensor) -> Tensor:

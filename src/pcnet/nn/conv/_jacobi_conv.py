@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from functools import lru_cache
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, get_args
 
 import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from pcnet._checks import finite_number, positive_number, whole_number
-from pcnet.errors import PcnetError, close_match
+from pcnet._checks import finite_number, one_of, positive_number, whole_number
 from pcnet.graph import SelfLoops
-from pcnet.nn._dropout import device_vector
+from pcnet.nn._module import device_vector, held
 from pcnet.nn.conv._matrix_conv import bernstein_matrix, transformed
 from pcnet.nn.conv._polynomial_conv import FixedBasisConv
 from pcnet.polynomial import Basis, Chebyshev, Jacobi, Powers, Recurrence
@@ -39,9 +38,9 @@ class JacobiConv(FixedBasisConv):
         frozen: whether e stays as it begins.
     """
 
-    groups: ClassVar[tuple[str, ...]] = ("theta", "alpha")
+    groups: ClassVar[Mapping[str, tuple[str, ...]]] = {"theta": ("theta",), "alpha": ("e",)}
     per_run: ClassVar[tuple[str, ...]] = ("alpha",)
-    common: ClassVar[tuple[str, ...]] = (*FixedBasisConv.common, "K", "a", "b", "basis_name", "sign", "frozen")
+    common: ClassVar[tuple[str, ...]] = (*FixedBasisConv.common, "a", "b", "basis_name", "sign", "frozen")
     self_loops: SelfLoops = "keep"
     theta: nn.Parameter
 
@@ -57,28 +56,23 @@ class JacobiConv(FixedBasisConv):
         sign: Sign = "published",
         frozen: bool = False,
     ) -> None:
-        super().__init__()
-        for name, value, known in (("basis", basis, get_args(BasisName)), ("sign", sign, get_args(Sign))):
-            if value not in known:
-                raise PcnetError(f"{name} can be {', '.join(known)}, not {value!r}.{close_match(str(value), known)}")
-        self.K, self.a, self.b = whole_number("K", K), finite_number("a", a), finite_number("b", b)
+        super().__init__(K)
+        one_of("basis", basis, get_args(BasisName))
+        one_of("sign", sign, get_args(Sign))
+        self.a, self.b = finite_number("a", a), finite_number("b", b)
         self.alpha: tuple[float, ...] = (positive_number("alpha", alpha),)
         self.basis_name, self.sign, self.frozen = basis, sign, frozen
-        self._basis = _basis(basis, self.K, self.a, self.b, sign)
+        self.basis = _basis(basis, self.K, self.a, self.b, sign)
         columns = () if channels is None else (whole_number("channels", channels, least=1),)
         self.theta = nn.Parameter(torch.empty(*columns, self.K + 1))
         self.e = nn.Parameter(torch.empty(self.K)) if damping_is_learned(basis, frozen) else None
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """θ = 1 and e = min(1/α, 1); of a single layer."""
+        """θ = 1 and e = min(1/α, 1)."""
         nn.init.ones_(self.theta)
         if self.e is not None:
             nn.init.constant_(self.e, start_of(self.alpha[0]))
-
-    @property
-    def basis(self) -> Basis:
-        return self._basis
 
     def coefficients(self) -> Tensor:
         if self.basis_name == "bernstein":
@@ -92,14 +86,10 @@ class JacobiConv(FixedBasisConv):
         """Π_{l<k} γ_l for k = 0..K, (K+1,) or (R, K+1)."""
         device = self.theta.device
         if self.e is None:
-            rows = _fixed_damping(self.K, self.alpha, device)
+            rows = held(_fixed_damping, self.K, self.alpha, device=device)
             return rows if self.runs is not None else rows[0]
         alpha = device_vector(self.alpha, device, torch.float64)
         return _Products.apply((alpha.unsqueeze(-1) if self.runs is not None else alpha) * self.e.double().tanh())
-
-    def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
-        """`theta`, and `alpha` for the e_l where they are learned."""
-        return {"theta": [self.theta]} | ({} if self.e is None else {"alpha": [self.e]})
 
     def extra_repr(self) -> str:
         alpha = ", ".join(f"{alpha:g}" for alpha in self.alpha)
@@ -150,9 +140,7 @@ class _Products(torch.autograd.Function):
         return (without * grads[0][..., 1:].unsqueeze(-2)).triu().sum(-1)
 
 
-@lru_cache(maxsize=64)
-def _fixed_damping(K: int, alpha: tuple[float, ...], device: torch.device) -> Tensor:
+def _fixed_damping(K: int, alpha: tuple[float, ...]) -> Tensor:
     """(α tanh(min(1/α, 1)))^k of each run, with the tanh that e_l would have gone through."""
     factors = [each * math.tanh(start_of(each)) for each in alpha]
-    rows = [[factor**k for k in range(K + 1)] for factor in factors]
-    return torch.tensor(rows, dtype=torch.float64, device=device)
+    return torch.tensor([[factor**k for k in range(K + 1)] for factor in factors], dtype=torch.float64)

@@ -1,21 +1,22 @@
-"""Filters whose coefficients are a fixed matrix times what is learned: EvenNet's, ChebNetII's and BernNet's."""
+"""The filters of GPRGNN, EvenNet, ChebNetII and BernNet, and APPNP's, which is where GPRGNN's begins."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import lru_cache
-from typing import ClassVar
+from collections.abc import Callable, Mapping
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 import scipy.special
 import torch
 from torch import Tensor, nn
 
-from pcnet._checks import FloatArray, finite_number, whole_number
-from pcnet.graph import SelfLoops
-from pcnet.nn._combine import combine
-from pcnet.nn.conv._polynomial_conv import FixedBasisConv
-from pcnet.polynomial import Basis, Chebyshev, Powers
+from pcnet._checks import FloatArray, finite_number, one_of
+from pcnet.graph import Operator, SelfLoops
+from pcnet.nn._module import held
+from pcnet.nn.conv._polynomial_conv import FixedBasisConv, combine
+from pcnet.polynomial import Basis, Chebyshev
+
+Start = Literal["ppr", "nppr"]
 
 
 class MatrixConv(FixedBasisConv):
@@ -24,45 +25,122 @@ class MatrixConv(FixedBasisConv):
     A ReLU that is closed stays closed: its θ has no gradient, and only a weight decay moves it.
     """
 
-    common: ClassVar[tuple[str, ...]] = (*FixedBasisConv.common, "K")
     self_loops: SelfLoops = "remove"
-    #: M for a degree K, with K + 1 rows; P; and whether φ is the ReLU.
-    matrix: ClassVar[staticmethod[[int], FloatArray]]
-    basis: ClassVar[Basis] = Chebyshev()
-    positive: ClassVar[bool] = True
+    #: M for a degree K, with K + 1 rows, or None for the identity; and whether φ is the ReLU.
+    matrix: ClassVar[staticmethod[[int], FloatArray] | None] = None
+    positive: ClassVar[bool] = False
     theta: nn.Parameter
 
     def __init__(self, K: int = 10) -> None:
-        super().__init__()
-        self.K = whole_number("K", K)
-        self.theta = nn.Parameter(torch.ones(type(self).matrix(self.K).shape[1]))
+        super().__init__(K)
+        matrix = type(self).matrix
+        self.theta = nn.Parameter(torch.ones(self.K + 1 if matrix is None else matrix(self.K).shape[1]))
+
+    def beginning(self) -> FloatArray:
+        """θ at first."""
+        return np.ones(len(self.theta))
 
     def reset_parameters(self) -> None:
-        """θ = 1; of a single layer."""
-        nn.init.ones_(self.theta)
+        self.theta.data = torch.from_numpy(self.beginning()).to(self.theta)
 
     def coefficients(self) -> Tensor:
-        return transformed(type(self).matrix, self.theta.relu() if self.positive else self.theta, self.K)
-
-    def extra_repr(self) -> str:
-        return f"K={self.K}"
+        theta, matrix = self.theta.relu() if self.positive else self.theta, type(self).matrix
+        return theta if matrix is None else transformed(matrix, theta, self.K)
 
 
 def transformed(matrix: Callable[[int], FloatArray], theta: Tensor, K: int) -> Tensor:
     """M θ for every θ along the last axis."""
     rows = theta.reshape(-1, theta.shape[-1])
-    return combine(_copies(matrix, K, len(rows), theta.device), rows).reshape(*theta.shape[:-1], K + 1)
+    return combine(held(_copies, matrix, K, len(rows), device=theta.device), rows).reshape(*theta.shape[:-1], K + 1)
 
 
-@lru_cache(maxsize=64)
-def _copies(matrix: Callable[[int], FloatArray], K: int, count: int, device: torch.device) -> Tensor:
-    """M once for each θ, on the device to stay: a captured step cannot wait for a copy."""
-    return torch.from_numpy(matrix(K)).expand(count, -1, -1).contiguous().to(device)
+def _copies(matrix: Callable[[int], FloatArray], K: int, count: int) -> Tensor:
+    """M once for each θ."""
+    return torch.from_numpy(matrix(K)).expand(count, -1, -1).contiguous()
+
+
+class GPRConv(MatrixConv):
+    """Z = Σ_{k=0..K} θ_k S^k X, S = (D+I)^-½ (A+I) (D+I)^-½ (a native self loop is not doubled).
+
+    θ starts as personalised PageRank, θ_k = α(1−α)^k and θ_K = (1−α)^K: all of it on X for α = 1 and on S^K X for
+    α = 0; or with `start="nppr"` as α^k divided by its sum, which does not fall off for α near 1.
+    """
+
+    self_loops: SelfLoops = "fill"
+
+    def __init__(self, K: int = 10, alpha: float = 0.1, start: Start = "ppr") -> None:
+        super().__init__(K)
+        one_of("start", start, get_args(Start))
+        self.alpha, self.start = finite_number("alpha", alpha), start
+        self.reset_parameters()
+
+    def beginning(self) -> FloatArray:
+        if self.start == "ppr":
+            return _page_rank(self.K, self.alpha)
+        weights = self.alpha ** np.arange(self.K + 1.0)
+        return weights / np.abs(weights).sum()
+
+    def extra_repr(self) -> str:
+        return f"K={self.K}, alpha={self.alpha:g}, start={self.start!r}"
+
+
+class PPRConv(FixedBasisConv):
+    """Z_{k+1} = (1−α) S Z_k + α X, K times from Z_0 = X: GPRConv with a θ that stays as it begins."""
+
+    groups: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    per_run: ClassVar[tuple[str, ...]] = ("alpha",)
+    self_loops: SelfLoops = "fill"
+
+    def __init__(self, K: int = 10, alpha: float = 0.1) -> None:
+        super().__init__(K)
+        self.alpha: tuple[float, ...] = (finite_number("alpha", alpha),)
+
+    def coefficients(self, device: torch.device | str = "cpu") -> Tensor:
+        rows = held(_page_ranks, self.K, self.alpha, device=device)
+        return rows if self.runs is not None else rows[0]
+
+    def expansion(self, operator: Operator) -> tuple[Basis, Tensor]:
+        return self.basis, self.coefficients(operator.matrix.device)
+
+    def extra_repr(self) -> str:
+        return f"K={self.K}, alpha={', '.join(f'{alpha:g}' for alpha in self.alpha)}"
+
+
+def _page_rank(K: int, alpha: float) -> FloatArray:
+    """α(1−α)^k for k < K, and (1−α)^K: what K steps of APPNP weigh the powers of S with."""
+    weights: FloatArray = alpha * (1 - alpha) ** np.arange(K + 1.0)
+    weights[K] = (1 - alpha) ** K
+    return weights
+
+
+def _page_ranks(K: int, alphas: tuple[float, ...]) -> FloatArray:
+    return np.stack([_page_rank(K, alpha) for alpha in alphas])
 
 
 def even_columns(K: int) -> FloatArray:
     """θ_k is the coefficient of S^{2k}."""
     return np.eye(K + 1)[:, ::2].copy()
+
+
+class EvenConv(MatrixConv):
+    """Z = Σ_{k=0..⌊K/2⌋} θ_k S^{2k} X: neighbours of neighbours, who are alike whether or not neighbours are.
+
+    θ starts as θ_k = α(1−α)^{2k}, which does not add up to 1.
+    """
+
+    matrix = staticmethod(even_columns)
+
+    def __init__(self, K: int = 10, alpha: float = 0.1) -> None:
+        super().__init__(K)
+        self.alpha = finite_number("alpha", alpha)
+        self.reset_parameters()
+
+    def beginning(self) -> FloatArray:
+        beginning: FloatArray = self.alpha * (1 - self.alpha) ** np.arange(0.0, self.K + 1, 2)
+        return beginning
+
+    def extra_repr(self) -> str:
+        return f"K={self.K}, alpha={self.alpha:g}"
 
 
 def chebyshev_nodes(K: int) -> FloatArray:
@@ -88,29 +166,6 @@ def bernstein_matrix(K: int) -> FloatArray:
     return interpolation_matrix(K) @ values
 
 
-class EvenConv(MatrixConv):
-    """Z = Σ_{k=0..⌊K/2⌋} θ_k S^{2k} X: neighbours of neighbours, who are alike whether or not neighbours are.
-
-    θ starts as θ_k = α(1−α)^{2k}, which does not add up to 1.
-    """
-
-    matrix = staticmethod(even_columns)
-    basis = Powers()
-    positive = False
-
-    def __init__(self, K: int = 10, alpha: float = 0.1) -> None:
-        super().__init__(K)
-        self.alpha = finite_number("alpha", alpha)
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        powers = np.arange(0.0, self.K + 1, 2)
-        self.theta.data = torch.from_numpy(self.alpha * (1 - self.alpha) ** powers).to(self.theta)
-
-    def extra_repr(self) -> str:
-        return f"K={self.K}, alpha={self.alpha:g}"
-
-
 class Cheb2Conv(MatrixConv):
     """Z = h(L) X, L = I − S, h the polynomial of degree K with h(1 + x_j) = relu(θ_j), x_j = −cos((j+½)π/(K+1)).
 
@@ -118,7 +173,7 @@ class Cheb2Conv(MatrixConv):
     and x_j change their signs together, which changes no product T_k(L − I) T_k(x_j). θ = 1 is the identity.
     """
 
-    matrix = staticmethod(interpolation_matrix)
+    matrix, basis, positive = staticmethod(interpolation_matrix), Chebyshev(), True
 
 
 class BernConv(MatrixConv):
@@ -127,4 +182,4 @@ class BernConv(MatrixConv):
     Term by term that takes K + K(K+1)/2 products; as one polynomial, expanded in Chebyshev's of S, it takes K.
     """
 
-    matrix = staticmethod(bernstein_matrix)
+    matrix, basis, positive = staticmethod(bernstein_matrix), Chebyshev(), True

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
-from pcnet._checks import finite_number, whole_number
+from pcnet._checks import FloatArray, finite_number, whole_number
 from pcnet.graph import Operator
-from pcnet.nn._combine import combine
-from pcnet.nn.conv._polynomial_conv import PolynomialConv
+from pcnet.nn.conv._polynomial_conv import PolynomialConv, combine
 from pcnet.polynomial import (
     Basis,
     Mode,
@@ -38,10 +36,6 @@ class PCFilter:
     t: float
     p: float
     identity: bool
-
-    def columns(self, matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The columns of B that θ multiplies."""
-        return matrix if self.identity else matrix[:, 1:]
 
 
 class PCConv(PolynomialConv):
@@ -112,11 +106,11 @@ class PCConv(PolynomialConv):
         basis, matrix = _family(self.filters, interval, self.theta.shape[-1], self.theta.device)
         return basis, combine(matrix if self.runs is not None else matrix[0], self.theta)
 
-    def frequency(self, s: ArrayLike) -> NDArray[np.float64]:
+    def frequency(self, s: ArrayLike) -> FloatArray:
         """L̃ = (p−1)I − S; of a stacked layer, the first run's."""
         return self.filters[0].p - 1 - np.asarray(s, dtype=np.float64)
 
-    def response(self, lam: ArrayLike) -> NDArray[np.float64]:
+    def response(self, lam: ArrayLike) -> FloatArray:
         """g(λ̃) at eigenvalues λ̃ of L̃; of a stacked layer, one row for each run."""
         theta = self.theta.detach().double().cpu().numpy()
         rows = theta[None] if self.runs is None else theta
@@ -137,7 +131,11 @@ class PCConv(PolynomialConv):
 def _family(
     filters: tuple[PCFilter, ...], interval: tuple[float, float] | None, columns: int, device: torch.device
 ) -> tuple[Basis, Tensor]:
-    """Basis and (R, N+1, columns) matrices of truncated filters, or with an interval of S of their limits."""
+    """Basis and (R, N+1, columns) matrices of truncated filters, or with an interval of S of their limits.
+
+    Missing rows and columns are terms that are not there. θ, which the columns meet, is as wide as in the widest run
+    that was ever in the stack, also after that one has left.
+    """
     basis: Basis
     if interval is None:
         shifts = tuple(f.p - 1 for f in filters)
@@ -146,17 +144,8 @@ def _family(
     else:
         expansions = [limit_expansion(f.K, f.t, f.p, interval) for f in filters]
         basis, matrices = expansions[0][0], [matrix for _, matrix in expansions]
-    chosen = [f.columns(matrix) for f, matrix in zip(filters, matrices, strict=True)]
-    return basis, _padded(chosen, columns).to(device)
-
-
-def _padded(matrices: Sequence[NDArray[np.float64]], columns: int) -> Tensor:
-    """Matrices as one (R, rows, columns) tensor; missing rows and columns are terms that are not there.
-
-    θ, which the columns meet, is as wide as in the widest run that was ever in the stack, also after that one has left.
-    """
-    rows = max(matrix.shape[0] for matrix in matrices)
-    padded = np.zeros((len(matrices), rows, columns))
-    for into, matrix in zip(padded, matrices, strict=True):
-        into[: matrix.shape[0], : matrix.shape[1]] = matrix
-    return torch.from_numpy(padded)
+    padded = np.zeros((len(filters), max(map(len, matrices)), columns))
+    for into, f, matrix in zip(padded, filters, matrices, strict=True):
+        of_theta = matrix if f.identity else matrix[:, 1:]
+        into[: len(of_theta), : of_theta.shape[1]] = of_theta
+    return basis, torch.from_numpy(padded).to(device)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
-from torch import Tensor, nn
+from numpy.typing import ArrayLike
+from torch import Tensor
+from torch.autograd.function import once_differentiable
 
+from pcnet._checks import FloatArray, whole_number
 from pcnet.errors import PcnetError
 from pcnet.graph import Operator
-from pcnet.nn._graph_module import GraphModule
-from pcnet.polynomial import Basis, evaluate_polynomial
+from pcnet.nn._module import GraphModule
+from pcnet.polynomial import Basis, Powers, evaluate_polynomial
 from pcnet.propagate import apply_polynomial
 
 
@@ -21,27 +24,22 @@ class PolynomialConv(GraphModule, ABC):
     """Z = Σ_n c_n P_n(S) X: a basis P, and coefficients c that follow from what is learned."""
 
     common: ClassVar[tuple[str, ...]] = ("eta", "self_loops")
-    #: The names of `parameter_groups`.
-    groups: ClassVar[tuple[str, ...]] = ("theta",)
+    groups: ClassVar[Mapping[str, tuple[str, ...]]] = {"theta": ("theta",)}
 
     @abstractmethod
     def expansion(self, operator: Operator) -> tuple[Basis, Tensor]:
         """The basis and c, (N+1,) or for each column (d, N+1); of a stacked layer with the run as first axis."""
 
     @abstractmethod
-    def response(self, lam: ArrayLike) -> NDArray[np.float64]:
+    def response(self, lam: ArrayLike) -> FloatArray:
         """g(λ) at eigenvalues of the Laplacian; of a stacked layer, one row for each run."""
 
-    def frequency(self, s: ArrayLike) -> NDArray[np.float64]:
+    def frequency(self, s: ArrayLike) -> FloatArray:
         """The eigenvalue of the Laplacian where S has the eigenvalue s: L = I − S."""
         return 1 - np.asarray(s, dtype=np.float64)
 
     def reset_parameters(self) -> None:
-        """Initial coefficients."""
-
-    def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
-        """Parameters by the names under which learning rates and decays are given."""
-        return {name: list(self.parameters()) for name in self.groups}
+        """Initial coefficients, of a single layer."""
 
     def forward(self, x: Tensor, edge_index: Tensor | Operator, edge_weight: Tensor | None = None) -> Tensor:
         """Filter the columns of x, (n, d) or (R, n, d); `edge_index` may be edges, a sparse tensor or an `Operator`."""
@@ -55,12 +53,15 @@ class PolynomialConv(GraphModule, ABC):
 
 
 class FixedBasisConv(PolynomialConv):
-    """A filter whose basis and coefficients do not depend on the graph."""
+    """A filter of degree K whose basis and coefficients do not depend on the graph."""
 
-    @property
-    @abstractmethod
-    def basis(self) -> Basis:
-        """P_n, as polynomials of s = 1 − λ."""
+    common: ClassVar[tuple[str, ...]] = (*PolynomialConv.common, "K")
+    #: P_n, as polynomials of s = 1 − λ.
+    basis: Basis = Powers()
+
+    def __init__(self, K: int) -> None:
+        super().__init__()
+        self.K = whole_number("K", K)
 
     @abstractmethod
     def coefficients(self) -> Tensor:
@@ -69,9 +70,40 @@ class FixedBasisConv(PolynomialConv):
     def expansion(self, operator: Operator) -> tuple[Basis, Tensor]:
         return self.basis, self.coefficients()
 
-    def response(self, lam: ArrayLike) -> NDArray[np.float64]:
+    def response(self, lam: ArrayLike) -> FloatArray:
         """g at eigenvalues λ of L = I − S, with a leading axis for runs and then columns that have their own."""
         c = self.coefficients().detach().double().cpu().numpy()
-        s = 1 - np.asarray(lam, dtype=np.float64)
+        s = self.frequency(lam)
         values = evaluate_polynomial(c.reshape(-1, c.shape[-1]), self.basis, s)
         return values.reshape(*c.shape[:-1], *s.shape)
+
+    def extra_repr(self) -> str:
+        return f"K={self.K}"
+
+
+def combine(matrix: Tensor, theta: Tensor) -> Tensor:
+    """c = Bθ for B (rows, columns) and θ (columns,), or for R of each side by side.
+
+    Coefficients are few and reach far: they are computed in double precision whatever θ's own is.
+    """
+    if theta.is_cuda and theta.ndim == 2:
+        return _Combined.apply(matrix, theta)
+    return (matrix * theta.double().unsqueeze(-2)).sum(dim=-1).to(theta.dtype)
+
+
+class _Combined(torch.autograd.Function):
+    """One kernel forwards and one back, where torch needs four and six of the same length."""
+
+    @staticmethod
+    def forward(ctx: Any, matrix: Tensor, theta: Tensor) -> Tensor:
+        from pcnet.nn import device as kernels
+
+        ctx.matrix = matrix
+        return kernels.combine(matrix, theta, back=False)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *grads: Tensor) -> tuple[None, Tensor]:
+        from pcnet.nn import device as kernels
+
+        return None, kernels.combine(ctx.matrix, grads[0], back=True)

@@ -8,8 +8,7 @@ import triton.language as tl
 from torch import Tensor
 
 from pcnet.nn._dropout import DeviceDraws
-from pcnet.nn.device._dropout import Dropout, dropped, rates_and_layer, strides
-from pcnet.nn.device._halves import scale_of
+from pcnet.nn.device._small import Dropout, dropped, rates_and_layer, scale_of, strides
 from pcnet.propagate.kernels import keep_scale
 
 #: Rows of a hidden layer that a program holds at a time; on the way back through a small graph, half as many.

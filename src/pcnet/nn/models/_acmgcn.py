@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from pcnet.graph import CSR, Operator, SelfLoops
 from pcnet.nn._edges import row_means
-from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty
+from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, uniform
 from pcnet.nn.models._methods import method
 from pcnet.propagate import apply_matrix
 
@@ -57,11 +57,10 @@ class ACMGCN(LayeredNet[ACMGCNSettings]):
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
         """Uniform: W in ±1/√d', d' the columns of one channel, v in ±1, M in ±1/√3."""
         for weight in (self.first.weights[0], self.second):
-            bound = (weight.shape[1] / CHANNELS) ** -0.5
-            nn.init.uniform_(weight, -bound, bound, generator=generator)
+            uniform([weight], (weight.shape[1] / CHANNELS) ** -0.5, generator)
         for taste, mix in zip(self.tastes, self.mixes, strict=True):
-            nn.init.uniform_(taste, -1, 1, generator=generator)
-            nn.init.uniform_(mix, -(CHANNELS**-0.5), CHANNELS**-0.5, generator=generator)
+            uniform([taste], 1, generator)
+            uniform([mix], CHANNELS**-0.5, generator)
 
     def layers(self, h: Tensor, operator: Operator) -> Tensor:
         P = row_means(operator)

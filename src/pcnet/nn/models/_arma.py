@@ -10,8 +10,8 @@ from torch import Tensor, nn
 
 from pcnet.graph import CSR, Operator, SelfLoops
 from pcnet.nn._dropout import DeviceDraws, Draws
+from pcnet.nn._module import RunModule
 from pcnet.nn._perceptron import Perceptron
-from pcnet.nn._runs import RunModule
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, glorot, over_nodes
 from pcnet.nn.models._methods import method
 from pcnet.propagate import apply_operator
@@ -73,10 +73,8 @@ class ARMA(LayeredNet[ARMASettings]):
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
         """Every stack's weights by Glorot, biases zero."""
         s = self.settings
-        for weight in (self.first.weights[0], self.second):
-            glorot(weight, generator, blocks=s.stacks)
-        for weight in (self.first.skip.weights[0], self.second_skip):
-            glorot(weight, generator, blocks=s.copies * s.stacks)
+        glorot([*self.first.weights, self.second], generator, blocks=s.stacks)
+        glorot([*self.first.skip.weights, self.second_skip], generator, blocks=s.copies * s.stacks)
         for steps in (self.inner, self.outer):
             steps.reset_parameters(generator)
 
@@ -111,23 +109,19 @@ class _Steps(RunModule):
         self.weights = nn.ParameterList([empty(s.stacks, channels, channels) for _ in range(later)])
 
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
-        for weight in self.weights:
-            for own in weight.detach():
-                nn.init.xavier_uniform_(own, generator=generator)
+        glorot([own for weight in self.weights for own in weight.detach()], generator)
         nn.init.zeros_(self.bias)
 
     def forward(self, h: Tensor, skip: Tensor, operator: Operator) -> Tensor:
         added = (skip + over_nodes(self.bias)).chunk(self.copies, dim=-1)
         for step in range(self.steps):
             if step > 0:
-                h = self._mix(h, self.weights[min(step, len(self.weights)) - 1])
+                # Each stack with its own W.
+                by_stack = self._apart(h).transpose(-3, -2) @ self.weights[min(step, len(self.weights)) - 1]
+                h = by_stack.transpose(-3, -2).flatten(-2)
             h = apply_operator(operator, h) + added[min(step, self.copies - 1)]
             h = h.relu() if self.activation else h
         return self._apart(h).mean(dim=-2)
-
-    def _mix(self, h: Tensor, weight: Tensor) -> Tensor:
-        """X W, each stack with its own W."""
-        return (self._apart(h).transpose(-3, -2) @ weight).transpose(-3, -2).flatten(-2)
 
     def _apart(self, h: Tensor) -> Tensor:
         return h.unflatten(-1, (self.stacks, self.channels))

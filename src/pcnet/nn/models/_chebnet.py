@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from pcnet.graph import Operator, SelfLoops
-from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, glorot, over_nodes
+from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, glorot, over_nodes, zeros
 from pcnet.nn.models._methods import method
 from pcnet.propagate import apply_operator
 
@@ -48,10 +48,8 @@ class ChebNet(LayeredNet[ChebNetSettings]):
 
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
         """Every W_k by Glorot, biases zero."""
-        for weight in (self.first.weights[0], self.second):
-            glorot(weight, generator, blocks=self.settings.terms)
-        for bias in self.biases:
-            nn.init.zeros_(bias)
+        glorot([*self.first.weights, self.second], generator, blocks=self.settings.terms)
+        zeros(self.biases)
 
     def layers(self, h: Tensor, operator: Operator) -> Tensor:
         terms = self.settings.terms

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import ClassVar
 
 import torch
 from torch import Tensor
 
 from pcnet.graph import Operator, SelfLoops
-from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, over_nodes, uniform_by_inputs
+from pcnet.nn._module import held
+from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, linear, over_nodes, uniform_by_inputs
 from pcnet.nn.models._methods import method
 from pcnet.propagate import apply_operator
 
@@ -21,7 +21,6 @@ class EGNNSettings(LayeredNetSettings):
     """The settings of `EGNN`.
 
     Args:
-        hidden: width of all layers.
         dropout: dropout rate of features and layers.
         drop_out: dropout rate before the last linear layer.
         layers: number of layers L.
@@ -34,6 +33,8 @@ class EGNNSettings(LayeredNetSettings):
 
     varying: ClassVar[tuple[str, ...]] = ("c_min",)
     positive: ClassVar[tuple[str, ...]] = ("c_max",)
+    #: Of every layer its mask, the factor of W_k and both arguments of the maximum.
+    kept: ClassVar[tuple[int, int]] = (4, 12)
 
     dropout: float = 0.6
     drop_out: float = 0.2
@@ -43,10 +44,6 @@ class EGNNSettings(LayeredNetSettings):
     beta: float = 0.1
     shift: float = -10.0
     loss_weight: float = 20.0
-
-    def node_floats(self, classes: int) -> int:
-        """Of every layer its mask, the factor of W_k and both arguments of the maximum."""
-        return (4 * self.layers + 12) * self.hidden + 12 * classes
 
 
 @method("egnn", title="EGNN")
@@ -85,19 +82,19 @@ class EGNN(LayeredNet[EGNNSettings]):
             h = self.drop(h)
             mixed = (1 - c_min) * apply_operator(operator, h) + (c_min - beta) * h + origin
             h = torch.maximum(mixed @ weight, over_nodes(shift))
-        return self.drop(h, "drop_out") @ self.last + over_nodes(self.bias)
+        return linear(self.drop(h, "drop_out"), self.last, self.bias)
 
     def penalty(self) -> Tensor:
         # Where W_k has not moved yet, torch's derivative of the norm is 0.
         return self.settings.loss_weight * torch.linalg.vector_norm(self.weights - self._centres(), dim=(-2, -1)).sum()
 
     def _centres(self) -> Tensor:
-        return _centres(*self.weights.shape[-3:-1], self.settings.c_max, self.weights.device).to(self.weights.dtype)
+        centres = held(_centres, *self.weights.shape[-3:-1], self.settings.c_max, device=self.weights.device)
+        return centres.to(self.weights.dtype)
 
 
-@lru_cache(maxsize=64)
-def _centres(layers: int, width: int, c_max: float, device: torch.device) -> Tensor:
-    """√c_k I for every layer, on the device to stay."""
+def _centres(layers: int, width: int, c_max: float) -> Tensor:
+    """√c_k I for every layer."""
     centres = torch.eye(width).repeat(layers, 1, 1)
     centres[0] *= c_max**0.5
-    return centres.to(device)
+    return centres

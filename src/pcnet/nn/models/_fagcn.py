@@ -9,9 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from pcnet.graph import Operator, SelfLoops
-from pcnet.nn._edges import pair_scores
-from pcnet.nn._messages import weighted_sums
-from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, over_nodes, uniform_by_inputs
+from pcnet.nn._edges import pair_scores, weighted_sums
+from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, linear, uniform_by_inputs
 from pcnet.nn.models._methods import method
 
 
@@ -20,21 +19,18 @@ class FAGCNSettings(LayeredNetSettings):
     """The defaults are those of the authors' code.
 
     Args:
-        hidden: width of all layers.
         dropout: dropout rate of the features, of h^(0) and of α.
         layers: number of layers L.
         eps: ε, the share of h^(0) in every layer.
     """
 
     varying: ClassVar[tuple[str, ...]] = ("eps",)
+    #: Of every layer its h, there and back.
+    kept: ClassVar[tuple[int, int]] = (4, 12)
 
     hidden: int = 32
     layers: int = 2
     eps: float = 0.3
-
-    def node_floats(self, classes: int) -> int:
-        """Of every layer its h, there and back."""
-        return (4 * self.layers + 12) * self.hidden + 12 * classes
 
     def edge_floats(self, classes: int) -> int:
         """Of every layer scores, α, mask and weight of each edge; of the one at work, its messages."""
@@ -74,4 +70,4 @@ class FAGCN(LayeredNet[FAGCNSettings]):
         for gate in self.gates.unsqueeze(-2).unbind(-4):
             alpha = pair_scores(operator, h, gate).tanh()
             h = eps * start + weighted_sums(operator.matrix, self.drop(S * alpha), h)
-        return h @ self.last + over_nodes(self.bias)
+        return linear(h, self.last, self.bias)

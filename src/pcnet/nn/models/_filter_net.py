@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from pcnet.graph import CSR, Operator
-from pcnet.nn._dense_features import Precision
-from pcnet.nn._dropout import draws_from_torch
+from pcnet.nn._device_perceptron import Precision
 from pcnet.nn._perceptron import Activation, Perceptron
 from pcnet.nn.conv import PolynomialConv
 from pcnet.nn.models._model import Model, ModelSettings
@@ -48,11 +47,8 @@ class FilterNetSettings(ModelSettings):
 
     def conv(self, classes: int) -> PolynomialConv | None:
         """The filter with its first coefficients: its arguments are the settings of the same names."""
-        kind: type[PolynomialConv] | None = self.model.filter
-        if kind is None:
-            return None
-        known = {"channels": classes, **vars(self)}
-        return kind(**{name: known[name] for name in inspect.signature(kind).parameters})
+        kind, known = self.model.filter, {"channels": classes, **vars(self)}
+        return None if kind is None else kind(**{name: known[name] for name in inspect.signature(kind).parameters})
 
     def node_floats(self, classes: int) -> int:
         """Hidden layers there and back, logits and what propagates them."""
@@ -76,6 +72,11 @@ class FilterNet(Model[F]):
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
         cls.self_loops = "fill" if cls.filter is None else cls.filter.self_loops
+        of_filter = {} if cls.filter is None else cls.filter.groups
+        cls.groups = {group: tuple(f"conv.{start}" for start in starts) for group, starts in of_filter.items()} | {
+            group: (f"transform.weights.{layer}", f"transform.biases.{layer}")
+            for layer, group in enumerate(("first", "second"))
+        }
 
     def setup(self, s: F) -> None:
         inner = () if s.hidden is None else (s.hidden,)
@@ -92,18 +93,8 @@ class FilterNet(Model[F]):
         """Logits (n, classes), or (R, n, classes) for a stack of runs. x may be dense, torch-sparse or a `CSR`."""
         if isinstance(x, Tensor) and x.layout != torch.strided:
             x = CSR.from_torch(x)
-        draws = self.draws
-        if self.training and draws is None:
-            draws = draws_from_torch(self.runs or 1, self.transform.weights[0].device)
-        z = self.transform(x, draws, self.rates("drop_prop"))
+        z = self.transform(x, self.draws, self.rates("drop_prop"))
         return z if self.conv is None else self.conv(z, edge_index, edge_weight)
-
-    def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
-        """Those of the filter, and `first` and `second` for the layers."""
-        names = ("first", "second")[: len(self.transform.weights)]
-        layers = zip(names, self.transform.weights, self.transform.biases, strict=True)
-        filters = {} if self.conv is None else self.conv.parameter_groups()
-        return filters | {name: [weight, bias] for name, weight, bias in layers}
 
 
 def filters_of(models: Iterable[Model]) -> list[PolynomialConv]:
@@ -111,7 +102,5 @@ def filters_of(models: Iterable[Model]) -> list[PolynomialConv]:
 
     A filter of edges that count one way is none of these: their S has no real frequencies.
     """
-    nets = (
-        model for model in models if isinstance(model, FilterNet) and not getattr(model.settings, "directed", False)
-    )
-    return [net.conv for net in nets if net.conv is not None]
+    nets = [model for model in models if isinstance(model, FilterNet) and model.conv is not None]
+    return [net.conv for net in nets if not getattr(net.settings, "directed", False)]

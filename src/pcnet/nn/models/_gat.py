@@ -11,9 +11,8 @@ from torch import Tensor, nn
 from torch.nn.functional import elu, leaky_relu
 
 from pcnet.graph import Operator, SelfLoops
-from pcnet.nn._edges import Entries, entries, pair_scores
-from pcnet.nn._messages import weighted_sums
-from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty
+from pcnet.nn._edges import Entries, entries, pair_scores, weighted_sums
+from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, uniform
 from pcnet.nn.models._methods import method
 from pcnet.propagate import apply_matrix
 
@@ -75,8 +74,7 @@ class GAT(LayeredNet[GATSettings]):
         for weight, attention in zip((self.first.weights[0], self.second), self.attention, strict=True):
             width = attention.shape[-1]
             for parameter, ends in ((weight, weight.shape[-2] + width), (attention, 2 * width + 1)):
-                bound = math.sqrt(2 * 6 / ends)
-                nn.init.uniform_(parameter, -bound, bound, generator=generator)
+                uniform([parameter], math.sqrt(2 * 6 / ends), generator)
 
     def layers(self, h: Tensor, operator: Operator) -> Tensor:
         h = elu(self._attend(h, self.attention[0], operator))

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from pcnet.graph import Operator, SelfLoops
-from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, glorot, over_nodes
+from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, glorot, over_nodes, zeros
 from pcnet.nn.models._methods import method
 from pcnet.propagate import apply_operator
 
@@ -33,10 +33,8 @@ class GCN(LayeredNet[GCNSettings]):
 
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
         """Weights by Glorot, biases zero."""
-        for weight in (self.first.weights[0], self.second):
-            glorot(weight, generator)
-        for bias in self.biases:
-            nn.init.zeros_(bias)
+        glorot([*self.first.weights, self.second], generator)
+        zeros(self.biases)
 
     def layers(self, h: Tensor, operator: Operator) -> Tensor:
         h = apply_operator(operator, h) + over_nodes(self.biases[0])

@@ -9,9 +9,8 @@ from typing import ClassVar, Literal
 import torch
 from torch import Tensor, nn
 
-from pcnet.errors import PcnetError
 from pcnet.graph import Operator, SelfLoops
-from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, over_nodes, uniform_by_inputs
+from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, linear, uniform_by_inputs
 from pcnet.nn.models._methods import method
 from pcnet.propagate import apply_operator
 
@@ -30,7 +29,11 @@ class GCNIISettings(LayeredNetSettings):
     """
 
     varying: ClassVar[tuple[str, ...]] = ("alpha", "lam")
+    least: ClassVar[dict[str, int]] = {"hidden": 1, "layers": 1, "alpha": 0}
+    most: ClassVar[dict[str, float]] = {"alpha": 1}
     positive: ClassVar[tuple[str, ...]] = ("lam",)
+    #: Of every layer the mask, what is multiplied and what comes out.
+    kept: ClassVar[tuple[int, int]] = (4, 16)
 
     layers: int = 64
     alpha: float = 0.1
@@ -38,15 +41,6 @@ class GCNIISettings(LayeredNetSettings):
     variant: bool = False
     formula: Literal["official", "paper"] = "official"
     directed: bool = False
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0 <= self.alpha <= 1:
-            raise PcnetError(f"alpha = {self.alpha} is not a share; it must lie between 0 and 1.")
-
-    def node_floats(self, classes: int) -> int:
-        """Of every layer the mask, what is multiplied and what comes out."""
-        return (4 * self.layers + 16) * self.hidden + 12 * classes
 
 
 @method("gcnii", title="GCNII")
@@ -83,7 +77,7 @@ class GCNII(LayeredNet[GCNIISettings]):
                 h = (p @ maps[0] + start @ maps[1]).relu_()
             else:
                 h = (torch.lerp(p, start, alpha) @ maps[0]).relu_()
-        return self.drop(h) @ self.last + over_nodes(self.bias)
+        return linear(self.drop(h), self.last, self.bias)
 
     def _maps(self) -> list[tuple[Tensor, ...]]:
         """What each layer multiplies P and H_0 with, identity included: so no block of nodes is scaled and added."""

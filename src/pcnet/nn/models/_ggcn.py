@@ -13,10 +13,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import elu, normalize, softplus
 
-from pcnet.errors import PcnetError
 from pcnet.graph import CSR, Operator, SelfLoops
-from pcnet.nn._messages import entry_dots, weighted_sums
-from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, over_nodes, uniform_by_inputs
+from pcnet.nn._edges import csr_like, entry_dots, weighted_sums
+from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, linear, uniform_by_inputs
 from pcnet.nn.models._methods import method
 
 
@@ -25,29 +24,21 @@ class GGCNSettings(LayeredNetSettings):
     """With `directed`, a page hears from the pages it links to, as in the published code.
 
     Args:
-        hidden: width of all hidden layers.
         dropout: dropout rate of the features and of every layer.
         layers: number of layers L, at least 2.
         decay: η.
         exponent: k.
     """
 
-    least: ClassVar[dict[str, int]] = {"hidden": 1, "layers": 2}
+    least: ClassVar[dict[str, int]] = {"hidden": 1, "layers": 2, "decay": 0}
+    #: Of every layer its H with the length of its rows, the mask, what is dropped and what is summed.
+    kept: ClassVar[tuple[int, int]] = (10, 12)
 
     hidden: int = 16
     layers: int = 5
     decay: float = 1.0
     exponent: float = 3.0
     directed: bool = False
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.decay < 0:
-            raise PcnetError(f"decay must be at least 0, not {self.decay}.")
-
-    def node_floats(self, classes: int) -> int:
-        """Of every layer its H with the length of its rows, the mask, what is dropped and what is summed."""
-        return (10 * self.layers + 12) * self.hidden + 12 * classes
 
     def edge_floats(self, classes: int) -> int:
         """Of every layer a few numbers for each edge; of the one at work, its messages."""
@@ -96,7 +87,7 @@ class GGCN(LayeredNet[GGCNSettings]):
         biases = [*(bias for inner in self.biases for bias in inner.unbind(-2)), self.bias]
         for layer, (weight, bias) in enumerate(zip(weights, biases, strict=True), start=1):
             p = p + self._share(layer + 1) * self.drop(elu(u))
-            u = self._messages(layer, p @ weight + over_nodes(bias), *neighbours)
+            u = self._messages(layer, linear(p, weight, bias), *neighbours)
         return u
 
     def _share(self, layer: int) -> float:
@@ -119,7 +110,7 @@ def _neighbours(operator: Operator) -> tuple[CSR, Tensor]:
     matrix = operator.matrix.to_scipy()
     off = (matrix - scipy.sparse.diags(matrix.diagonal())).tocsr()
     off.eliminate_zeros()
-    neighbours = CSR.from_scipy(off, operator.matrix.dtype).to(operator.matrix.device)
+    neighbours = csr_like(operator, off)
     coo = off.tocoo()
     ratio = matrix.diagonal()[coo.row] / coo.data - 1
     return neighbours, torch.from_numpy(np.asarray(ratio)).to(neighbours.values).unsqueeze(-1)

@@ -14,9 +14,10 @@ from torch.autograd.function import once_differentiable
 
 from pcnet._progress import Progress
 from pcnet.errors import PcnetError
-from pcnet.graph import CSR, Graph, Operator, SelfLoops
-from pcnet.nn._edges import row_means
-from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, over_nodes, uniform_by_inputs
+from pcnet.graph import Graph, Operator, SelfLoops
+from pcnet.nn._edges import csr_like, row_means
+from pcnet.nn._module import held
+from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, linear, over_nodes, uniform_by_inputs
 from pcnet.nn.models._methods import method
 from pcnet.polynomial import Powers
 from pcnet.propagate import apply_operator, apply_polynomial
@@ -30,7 +31,6 @@ class GloGNNSettings(LayeredNetSettings):
     """The settings of `GloGNN`.
 
     Args:
-        hidden: width of the embedding.
         dropout: dropout rate of hidden layers; features are not dropped.
         depth: linear layers of H_0, 2 or 3; a third one, with ReLU and dropout, stands before W_2.
         layers: how often H is renewed.
@@ -43,7 +43,10 @@ class GloGNNSettings(LayeredNetSettings):
         nodes: number of nodes, which a `delta` below 1 needs; `for_graph` fills it in.
     """
 
-    least: ClassVar[dict[str, int]] = {"hidden": 1, "K": 1}
+    least: ClassVar[dict[str, int]] = {
+        "hidden": 1, "K": 1, "depth": 2, "alpha": 0, "beta": 0, "gamma": 0, "delta": 0,
+    }  # fmt: skip
+    most: ClassVar[dict[str, float]] = {"depth": 3, "gamma": 1, "delta": 1}
 
     depth: int = 2
     layers: int = 2
@@ -58,16 +61,10 @@ class GloGNNSettings(LayeredNetSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.depth not in (2, 3):
-            raise PcnetError(f"GloGNN's first embedding has a depth of 2 or 3, not {self.depth}.")
-        if not 0 <= self.gamma < 1:
-            raise PcnetError(f"gamma = {self.gamma} must be at least 0 and less than 1: at 1 the layers do nothing.")
-        if not 0 <= self.delta <= 1:
-            raise PcnetError(f"delta = {self.delta} is not a share; it must lie between 0 and 1.")
-        if min(self.alpha, self.beta) < 0 or self.alpha + self.beta <= 0:
-            raise PcnetError(
-                f"alpha = {self.alpha} and beta = {self.beta} must not be negative, and one of them above 0."
-            )
+        if self.gamma == 1:
+            raise PcnetError(f"gamma = {self.gamma} must be less than 1: at 1 the layers do nothing.")
+        if self.alpha == self.beta == 0:
+            raise PcnetError("alpha and beta are both 0; one of them must be above 0.")
 
     def for_graph(self, graph: Graph, progress: Progress | None = None) -> GloGNNSettings:
         return self if self.delta == 1 else replace(self, nodes=graph.num_nodes)
@@ -107,9 +104,7 @@ class GloGNN(LayeredNet[GloGNNSettings]):
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
         """Linear layers as torch's, λ = 1/K, D = I / classes."""
         self.first.reset_parameters(generator)
-        layers: list[tuple[nn.Parameter | None, nn.Parameter | None]]
-        layers = [(self.of_nodes, self.node_bias), *zip(self.weights, self.biases, strict=True)]
-        for weight, bias in layers:
+        for weight, bias in ((self.of_nodes, self.node_bias), *zip(self.weights, self.biases, strict=True)):
             if weight is not None and bias is not None:
                 uniform_by_inputs([weight, bias], weight.shape[0], generator)
         for mean in (self.orders, self.diagonal):
@@ -119,14 +114,10 @@ class GloGNN(LayeredNet[GloGNNSettings]):
     def layers(self, h: Tensor, operator: Operator) -> Tensor:
         s, walk = self.settings, _walk(operator, self.settings.walk)
         if self.of_nodes is not None and self.node_bias is not None:
-            if self.of_nodes.shape[-2] != operator.num_nodes:
-                raise PcnetError(
-                    f"This model has weights for {self.of_nodes.shape[-2]} nodes, the graph has {operator.num_nodes}; "
-                    "make it from settings.for_graph(graph)."
-                )
+            self.check_graph("nodes", self.of_nodes.shape[-2], operator.num_nodes)
             h = s.delta * h + (1 - s.delta) * (apply_operator(walk, self.of_nodes) + over_nodes(self.node_bias))
         for weight, bias in zip(self.weights, self.biases, strict=True):
-            h = self.drop(h.relu()) @ weight + over_nodes(bias)
+            h = linear(self.drop(h.relu()), weight, bias)
         origin = h
         for _ in range(s.layers):
             h = self._renewed(h, origin, walk)
@@ -136,11 +127,11 @@ class GloGNN(LayeredNet[GloGNNSettings]):
         """(1−γ) Z H + γ H_0."""
         s, keep = self.settings, 1 - self.settings.gamma
         q = keep * h @ _Inverse.apply(keep**2 * h.mT @ h + (s.alpha + s.beta) * _eye(h))
-        if self.diagonal is not None:
+        if self.diagonal is None:
+            seen = h.mT @ q
+        else:
             q = q * over_nodes(self.diagonal)
-        seen = h.mT @ q
-        if self.diagonal is not None:
-            seen = self.diagonal.unsqueeze(-1) * seen
+            seen = self.diagonal.unsqueeze(-1) * (h.mT @ q)
         nothing = torch.zeros_like(self.orders[..., :1])
         walked = apply_polynomial(walk, q, s.beta * torch.cat([nothing, self.orders], dim=-1), Powers())
         return keep * (h - s.gamma * origin) @ seen + walked + s.gamma * origin
@@ -172,13 +163,7 @@ class _Inverse(torch.autograd.Function):
 
 def _eye(like: Tensor) -> Tensor:
     """I with as many columns, of the same type."""
-    return _eyes(like.shape[-1], like.device).to(like.dtype)
-
-
-@lru_cache(maxsize=64)
-def _eyes(size: int, device: torch.device) -> Tensor:
-    """On the device to stay: a captured step cannot wait for a copy."""
-    return torch.eye(size).to(device)
+    return held(torch.eye, like.shape[-1], device=like.device).to(like.dtype)
 
 
 @lru_cache(maxsize=8)
@@ -188,5 +173,4 @@ def _walk(operator: Operator, walk: Walk) -> Operator:
         return replace(operator, matrix=row_means(operator), symmetric=False)
     adjacency = scipy.sparse.csr_matrix(operator.matrix.to_scipy() - scipy.sparse.identity(operator.num_nodes))
     adjacency.eliminate_zeros()
-    values = operator.matrix.values
-    return replace(operator, matrix=CSR.from_scipy(adjacency, values.dtype).to(values.device))
+    return replace(operator, matrix=csr_like(operator, adjacency))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 import torch
 from torch import Tensor
@@ -13,9 +11,6 @@ from pcnet.graph import Graph, Operator, SelfLoops, two_hop
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, glorot
 from pcnet.nn.models._methods import method
 from pcnet.propagate import apply_operator
-
-#: A product with N_1 or N_2.
-Product = Callable[[Tensor], Tensor]
 
 
 @dataclass(frozen=True)
@@ -68,25 +63,24 @@ class H2GCN(LayeredNet[H2GCNSettings]):
 
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
         """Weights by Glorot."""
-        for weight in (self.first.weights[0], self.last):
-            glorot(weight, generator)
+        glorot([*self.first.weights, self.last], generator)
 
     def layers(self, h: Tensor, operator: Operator) -> Tensor:
-        near, far = (partial(apply_operator, each) for each in (operator, two_hop(operator)))
+        near, far = operator, two_hop(operator)
         s, r = self.settings, h.relu() if self.settings.relu else h
         if not (self.training and any(self.rates("dropout"))):
             maps = self.last.split(s.widths, dim=-2)
             return torch.stack([_mapped(r, weight, k, near, far) for k, weight in enumerate(maps)]).sum(0)
         rounds = [r]
         for _ in range(s.K):
-            rounds.append(torch.cat([near(rounds[-1]), far(rounds[-1])], dim=-1))
+            rounds.append(torch.cat([apply_operator(each, rounds[-1]) for each in (near, far)], dim=-1))
         return self.drop(torch.cat(rounds, dim=-1)) @ self.last
 
 
-def _mapped(r: Tensor, weight: Tensor, k: int, near: Product, far: Product) -> Tensor:
+def _mapped(r: Tensor, weight: Tensor, k: int, near: Operator, far: Operator) -> Tensor:
     """R_k W from r = R_0: with the halves of W, R_k W = N_1 (R_{k−1} W_1) + N_2 (R_{k−1} W_2)."""
     if k == 0:
         return r @ weight
     halves = torch.cat(weight.chunk(2, dim=-2), dim=-1)
     first, second = _mapped(r, halves, k - 1, near, far).chunk(2, dim=-1)
-    return near(first) + far(second)
+    return apply_operator(near, first) + apply_operator(far, second)

@@ -9,8 +9,10 @@ from typing import ClassVar, TypeVar
 import torch
 from torch import Tensor, nn
 
+from pcnet.errors import PcnetError
 from pcnet.graph import CSR, Operator
-from pcnet.nn._dropout import device_vector, draws_from_torch, drop
+from pcnet.nn._dropout import draws_from_torch, drop
+from pcnet.nn._module import device_vector
 from pcnet.nn._perceptron import Perceptron
 from pcnet.nn.models._model import Model, ModelSettings
 
@@ -31,12 +33,15 @@ class LayeredNetSettings(ModelSettings):
     """
 
     side_by_side: ClassVar[bool] = False
+    #: How many numbers training keeps for each hidden unit of a node: of every layer, and besides.
+    kept: ClassVar[tuple[int, int]] = (0, 12)
 
     hidden: int = 64
     dropout: float = 0.5
 
     def node_floats(self, classes: int) -> int:
-        return 12 * self.hidden + 12 * classes
+        of_layer, besides = self.kept
+        return (of_layer * getattr(self, "layers", 0) + besides) * self.hidden + 12 * classes
 
     def widest(self, classes: int) -> int:
         return max(self.hidden, classes)
@@ -76,6 +81,14 @@ class LayeredNet(Model[L]):
         """Everything after `first`, which has come to h."""
         raise NotImplementedError
 
+    def check_graph(self, what: str, known: int, found: int) -> None:
+        """Refuse a graph that has more or fewer of what this model has a weight for each of."""
+        if known != found:
+            raise PcnetError(
+                f"This model has weights for {known} {what}, the graph has {found}; "
+                "train one on the graph itself, with settings from settings.for_graph(graph)."
+            )
+
     def opening(self, columns: int, drop: float = 0.0, bias: bool = False) -> Perceptron:
         """δ(X) W + b with so many columns."""
         return Perceptron([self.in_channels, columns], dropout=(drop,), bias=bias)
@@ -114,17 +127,32 @@ def normed(h: Tensor, eps: float) -> Tensor:
 
 def divided_rows(x: CSR, by: Tensor) -> CSR:
     """x_i / d_i for every row; where d_i is 0 the row stays as it is."""
-    return CSR(x.crow, x.col, x.values / by.masked_fill(by == 0, 1.0).repeat_interleave(x.crow.diff().long()), x.shape)
+    return CSR(x.crow, x.col, x.values / by.masked_fill(by == 0, 1.0)[x.rows], x.shape)
 
 
-def uniform_by_inputs(parameters: Iterable[Tensor], inputs: int, generator: torch.Generator | None) -> None:
-    """Uniform in ±1/√d, d the number of inputs: weights and biases as torch's linear layers begin."""
-    bound = max(1, inputs) ** -0.5
+def linear(h: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """h W + b."""
+    return h @ weight + over_nodes(bias)
+
+
+def zeros(parameters: Iterable[Tensor]) -> None:
+    for parameter in parameters:
+        nn.init.zeros_(parameter)
+
+
+def uniform(parameters: Iterable[Tensor], bound: float, generator: torch.Generator | None) -> None:
+    """Uniform in ±bound."""
     for parameter in parameters:
         nn.init.uniform_(parameter, -bound, bound, generator=generator)
 
 
-def glorot(weight: Tensor, generator: torch.Generator | None, blocks: int = 1) -> None:
-    """Uniform in ±√(6 / (d + d')), for each of the matrices that stand side by side."""
-    for block in weight.detach().chunk(blocks, dim=-1):
-        nn.init.xavier_uniform_(block, generator=generator)
+def uniform_by_inputs(parameters: Iterable[Tensor], inputs: int, generator: torch.Generator | None) -> None:
+    """Uniform in ±1/√d, d the number of inputs: weights and biases as torch's linear layers begin."""
+    uniform(parameters, max(1, inputs) ** -0.5, generator)
+
+
+def glorot(weights: Iterable[Tensor], generator: torch.Generator | None, blocks: int = 1) -> None:
+    """Uniform in ±√(6 / (d + d')), for each of the `blocks` matrices that stand side by side in a weight."""
+    for weight in weights:
+        for block in weight.detach().chunk(blocks, dim=-1):
+            nn.init.xavier_uniform_(block, generator=generator)

@@ -12,13 +12,13 @@ import torch
 from torch import Tensor, nn
 
 from pcnet._progress import Progress
-from pcnet.errors import PcnetError
 from pcnet.graph import CSR, Graph, Operator, SelfLoops
 from pcnet.nn.models._layered_net import (
     LayeredNet,
     LayeredNetSettings,
     divided_rows,
     empty,
+    linear,
     normed,
     over_nodes,
     uniform_by_inputs,
@@ -35,7 +35,6 @@ class LINKXSettings(LayeredNetSettings):
     """The settings of `LINKX`.
 
     Args:
-        hidden: width of all hidden layers.
         dropout: dropout rate in MLP_f.
         edge_layers, node_layers, layers: linear layers of MLP_A, MLP_X and MLP_f.
         unit_peaks: whether rows of features are scaled so that their largest entry is 1. That gives back the 0/1
@@ -95,20 +94,19 @@ class LINKX(LayeredNet[LINKXSettings]):
             further.reset_parameters(generator)
 
     def scaled(self, x: Tensor | CSR) -> Tensor | CSR:
-        return _with_unit_peaks(x) if self.settings.unit_peaks else x
+        if not self.settings.unit_peaks:
+            return x
+        if isinstance(x, CSR):
+            return _unit_peaks(x)
+        peaks = x.abs().amax(dim=1, keepdim=True)
+        return x / peaks.masked_fill(peaks == 0, 1.0)
 
     def layers(self, h: Tensor, operator: Operator) -> Tensor:
-        nodes = self.links.shape[-2]
-        if operator.num_nodes != nodes:
-            raise PcnetError(
-                f"LINKX has weights for the {nodes} nodes of one graph and this one has {operator.num_nodes}; "
-                "train it on the graph itself, with settings from for_graph(graph)."
-            )
+        self.check_graph("nodes", self.links.shape[-2], operator.num_nodes)
         h_A = self.after_links(apply_operator(operator, self.links) + over_nodes(self.links_bias))
         h_X = self.after_first(h)
-        both = torch.cat([h_A, h_X], dim=-1) @ self.joint + over_nodes(self.joint_bias)
-        z = (both + h_A + h_X).relu()
-        return self.after_last(z @ self.last + over_nodes(self.last_bias), self.drop)
+        z = (linear(torch.cat([h_A, h_X], dim=-1), self.joint, self.joint_bias) + h_A + h_X).relu()
+        return self.after_last(linear(z, self.last, self.last_bias), self.drop)
 
 
 class FurtherLayers(nn.Module):
@@ -130,24 +128,14 @@ class FurtherLayers(nn.Module):
 
     def forward(self, h: Tensor, drop: Callable[[Tensor], Tensor] = lambda h: h) -> Tensor:
         for weight, bias, gain, shift in self._layers():
-            h = drop(normed(h.relu(), EPSILON) * over_nodes(gain) + over_nodes(shift)) @ weight + over_nodes(bias)
+            h = linear(drop(normed(h.relu(), EPSILON) * over_nodes(gain) + over_nodes(shift)), weight, bias)
         return h
 
     def _layers(self) -> list[tuple[Tensor, ...]]:
         return list(zip(self.weights, self.biases, self.gains, self.shifts, strict=True))
 
 
-def _with_unit_peaks(x: Tensor | CSR) -> Tensor | CSR:
-    """x_i / max_j |x_ij|, rows of zeros left as they are."""
-    if isinstance(x, CSR):
-        return _sparse_with_unit_peaks(x)
-    peaks = x.abs().amax(dim=1, keepdim=True)
-    return x / peaks.masked_fill(peaks == 0, 1.0)
-
-
 @lru_cache(maxsize=8)
-def _sparse_with_unit_peaks(x: CSR) -> CSR:
-    """Made once for a graph's features: their transpose is kept with them."""
-    row = torch.arange(x.shape[0], device=x.device).repeat_interleave(x.crow.diff().long())
-    peaks = x.values.new_zeros(x.shape[0]).scatter_reduce_(0, row, x.values.abs(), "amax")
-    return divided_rows(x, peaks)
+def _unit_peaks(x: CSR) -> CSR:
+    """x_i / max_j |x_ij|, rows of zeros left as they are; made once, for the transpose is kept with it."""
+    return divided_rows(x, x.values.new_zeros(x.shape[0]).scatter_reduce_(0, x.rows, x.values.abs(), "amax"))

@@ -13,7 +13,16 @@ from torch import Tensor, nn
 
 from pcnet.errors import PcnetError
 from pcnet.graph import CSR, Operator, SelfLoops
-from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, divided_rows, empty, normed, over_nodes
+from pcnet.nn.models._layered_net import (
+    LayeredNet,
+    LayeredNetSettings,
+    divided_rows,
+    empty,
+    normed,
+    over_nodes,
+    uniform,
+    zeros,
+)
 from pcnet.nn.models._methods import method
 from pcnet.propagate import apply_operator, product
 
@@ -74,12 +83,9 @@ class MixHop(LayeredNet[MixHopSettings]):
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
         """Uniform by Glorot for each power by itself, biases and mixture zero."""
         inner, outer = self.first.weights[0].split(self.settings.widths, -1), self.second.unbind(-3)
-        with torch.no_grad():
-            for weight in (*inner, *outer):
-                bound = math.sqrt(6 / sum(weight.shape))
-                nn.init.uniform_(weight, -bound, bound, generator=generator)
-        for parameter in (self.bias, self.mix):
-            nn.init.zeros_(parameter)
+        for weight in (*inner, *outer):
+            uniform([weight.detach()], math.sqrt(6 / sum(weight.shape)), generator)
+        zeros([self.bias, self.mix])
 
     def scaled(self, x: Tensor | CSR) -> Tensor | CSR:
         if isinstance(x, CSR):

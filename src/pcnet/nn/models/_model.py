@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
@@ -11,14 +12,13 @@ from types import NoneType
 from typing import Any, ClassVar, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from pcnet._checks import finite_number, positive_number, whole_number
+from pcnet._checks import finite_number, one_of, positive_number, whole_number
 from pcnet._progress import Progress
-from pcnet.errors import PcnetError, close_match
 from pcnet.graph import CSR, Graph, Operator, cached_operator
 from pcnet.nn._dropout import DeviceDraws, Draws, check_rate
-from pcnet.nn._graph_module import GraphModule
+from pcnet.nn._module import GraphModule
 
 S = TypeVar("S", bound="ModelSettings")
 
@@ -41,8 +41,6 @@ class Model(GraphModule, ABC, Generic[S]):
     #: Beginnings of the names of parameters whose initial values follow from the seed and the widths alone; the
     #: others follow from the settings alone.
     seeded: ClassVar[tuple[str, ...]] = ("",)
-    #: Groups that take a learning rate and a decay of their own, by beginnings of the names of their parameters.
-    groups: ClassVar[Mapping[str, tuple[str, ...]]] = {"all": ("",)}
     per_run: ClassVar[tuple[str, ...]] = ("of_runs",)
 
     def __init_subclass__(cls, **more: Any) -> None:
@@ -86,14 +84,6 @@ class Model(GraphModule, ABC, Generic[S]):
     def forward(self, x: Tensor | CSR, edge_index: Tensor | Operator, edge_weight: Tensor | None = None) -> Tensor:
         """The logits of every node; softmax and loss are the caller's."""
 
-    def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
-        """Parameters by the names under which learning rates and decays are given."""
-        named = list(self.named_parameters())
-        found = {
-            group: [each for name, each in named if name.startswith(starts)] for group, starts in self.groups.items()
-        }
-        return {group: parameters for group, parameters in found.items() if parameters}
-
     def penalty(self) -> Tensor | None:
         """What is added to the loss, summed over the runs; None where nothing is."""
         return None
@@ -116,8 +106,9 @@ class ModelSettings(ABC):
     side_by_side: ClassVar[bool] = True
     #: Settings, besides rates of dropout, in which runs that are trained side by side may differ.
     varying: ClassVar[tuple[str, ...]] = ()
-    #: Whole numbers that must be at least this, not 0, and fractional ones that must be above 0.
+    #: Numbers that must be at least, or at most, this; whole ones must be at least 0 anyway. Others must be above 0.
     least: ClassVar[Mapping[str, int]] = {"hidden": 1, "layers": 1}
+    most: ClassVar[Mapping[str, float]] = {}
     positive: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
@@ -126,15 +117,15 @@ class ModelSettings(ABC):
             if value is None and optional:
                 continue
             if get_origin(kind) is Literal:
-                if value not in get_args(kind):
-                    known, nearest = " or ".join(get_args(kind)), close_match(str(value), get_args(kind))
-                    raise PcnetError(f"{name} can be {known}, not {value!r}.{nearest}")
+                one_of(name, value, get_args(kind))
             elif kind is float and name.startswith("drop"):
                 check_rate(name, value)
-            elif kind is int:
-                whole_number(name, value, least=self.least.get(name, 0))
-            elif kind is float:
-                (positive_number if name in self.positive else finite_number)(name, value)
+            elif name in self.positive:
+                positive_number(name, value)
+            elif kind in (int, float):
+                if kind is int:
+                    whole_number(name, value, self.least.get(name, 0))
+                finite_number(name, value, self.least.get(name, -math.inf), self.most.get(name, math.inf))
 
     def __deepcopy__(self: S, memo: Any) -> S:
         return self

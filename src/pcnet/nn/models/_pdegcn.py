@@ -18,11 +18,9 @@ from pcnet.propagate import apply_matrix
 
 @dataclass(frozen=True)
 class PDEGCNSettings(LayeredNetSettings):
-    """The settings of `PDEGCN`.
+    """The settings of `PDEGCN`; `dropout` is the rate of every dropout.
 
     Args:
-        hidden: width of all layers.
-        dropout: the rate of every dropout.
         layers: number of time steps.
         equation: "diffusion", "wave" (the paper's hyperbolic) or "mixed", where every step learns its s.
         h: length of a step.
@@ -31,6 +29,7 @@ class PDEGCNSettings(LayeredNetSettings):
 
     varying: ClassVar[tuple[str, ...]] = ("h",)
     positive: ClassVar[tuple[str, ...]] = ("h",)
+    kept: ClassVar[tuple[int, int]] = (4, 12)
 
     dropout: float = 0.6
     layers: int = 8
@@ -41,9 +40,6 @@ class PDEGCNSettings(LayeredNetSettings):
     @property
     def groups(self) -> tuple[str, ...]:
         return ("conv", "linear", "mix") if self.equation == "mixed" else ("conv", "linear")
-
-    def node_floats(self, classes: int) -> int:
-        return (4 * self.layers + 12) * self.hidden + 12 * classes
 
     def edge_floats(self, classes: int) -> int:
         """Of every layer its mask and both factors of K; of the one at work, as much again and what comes of it."""
@@ -79,10 +75,11 @@ class PDEGCN(LayeredNet[PDEGCNSettings]):
 
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
         """K_l = I + 10⁻³ U(0, 1), s = 0."""
-        for weight in (self.first.weights[0], self.closing):
-            if self.settings.opening == "glorot":
-                glorot(weight, generator)
-            else:
+        weights = [*self.first.weights, self.closing]
+        if self.settings.opening == "glorot":
+            glorot(weights, generator)
+        else:
+            for weight in weights:
                 nn.init.normal_(weight, std=0.01, generator=generator)
         with torch.no_grad():
             nn.init.uniform_(self.kernels, 0, 1e-3, generator=generator)

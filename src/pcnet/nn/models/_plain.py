@@ -85,10 +85,9 @@ class PlainModel(Model[PlainSettings]):
 
     def _made(self) -> nn.Module:
         # First weights are drawn by torch, and another thread may be drawing a seeded epoch.
+        channels = {"in_channels": self.in_channels, "out_channels": self.out_channels}
         with _drawing, self._its_errors("cannot be made"):
-            module = self.settings.module(
-                in_channels=self.in_channels, out_channels=self.out_channels, **vars(self.settings)
-            )
+            module = self.settings.module(**channels, **vars(self.settings))
         for part in module.modules():
             if isinstance(part, _NormBase):
                 part.track_running_stats = False
@@ -120,27 +119,18 @@ class PlainModel(Model[PlainSettings]):
     def forward(self, x: Tensor | CSR, edge_index: Tensor | Operator, edge_weight: Tensor | None = None) -> Tensor:
         """Logits (n, classes), or (R, n, classes) for a stack of runs."""
         if x.shape[1] != self.in_channels:
-            raise PcnetError(
-                f"The features have shape {tuple(x.shape)}; the model expects (nodes, {self.in_channels})."
-            )
+            wanted = f"(nodes, {self.in_channels})"
+            raise PcnetError(f"The features have shape {tuple(x.shape)}; the model expects {wanted}.")
         operator = self.operator(edge_index, x.shape[0], edge_weight, torch.float32)
         edges, weights = _edges(operator)
-        given: dict[str, Any] = {"edge_weight": weights} if "edge_weight" in _takes(type(self.module)) else {}
-        called = partial(
-            torch.func.functional_call,
-            self.module,
-            args=(_features(x, getattr(self.module, "sparse_features", False)), edges),
-            kwargs=given,
-        )
+        features = _features(x, getattr(self.module, "sparse_features", False))
+        given = {"edge_weight": weights} if "edge_weight" in _takes(type(self.module)) else {}
+        called = partial(torch.func.functional_call, self.module, args=(features, edges), kwargs=given)
         named: dict[str, Tensor] = dict(self.module.named_parameters())
         if self.runs is None:
             return self._of_run(0, called, named, x.shape[0])
-        return torch.stack(
-            [
-                self._of_run(run, called, {name: each[run] for name, each in named.items()}, x.shape[0])
-                for run in range(self.runs)
-            ]
-        )
+        parts = [{name: each[run] for name, each in named.items()} for run in range(self.runs)]
+        return torch.stack([self._of_run(run, called, own, x.shape[0]) for run, own in enumerate(parts)])
 
     def _of_run(self, run: int, called: Callable[..., Any], parameters: dict[str, Tensor], nodes: int) -> Tensor:
         """A run's logits; the first time, what is wrong with them is a sentence."""
@@ -260,9 +250,8 @@ def _features(x: Tensor | CSR, sparse: bool) -> Tensor:
     known = _written_out[sparse]
     if x not in known:
         if sparse:
-            rows = torch.arange(x.shape[0], device=x.device).repeat_interleave(x.crow.diff().long())
-            indices = torch.stack([rows, x.col.long()])
-            known[x] = torch.sparse_coo_tensor(indices, x.values, x.shape, is_coalesced=True)
+            places = torch.stack([x.rows, x.col.long()])
+            known[x] = torch.sparse_coo_tensor(places, x.values, x.shape, is_coalesced=True)
         else:
             known[x] = x.to_dense()
     return known[x]
@@ -272,6 +261,5 @@ def _features(x: Tensor | CSR, sparse: bool) -> Tensor:
 def _edges(operator: Operator) -> tuple[Tensor, Tensor | None]:
     """`edge_index`, from sources to targets, and the weights of a graph that has any."""
     matrix = operator.matrix
-    rows = torch.arange(matrix.shape[0], device=matrix.device).repeat_interleave(matrix.crow.diff().long())
     weighted = bool((matrix.values != 1).any())
-    return torch.stack([matrix.col.long(), rows]), matrix.values if weighted else None
+    return torch.stack([matrix.col.long(), matrix.rows]), matrix.values if weighted else None

@@ -12,9 +12,8 @@ import scipy.sparse
 import torch
 from torch import Tensor, nn
 
-from pcnet.errors import PcnetError
-from pcnet.graph import CSR, Operator, SelfLoops
-from pcnet.nn._edges import entries
+from pcnet.graph import Operator, SelfLoops
+from pcnet.nn._edges import csr_like, entries
 from pcnet.nn._perceptron import Perceptron
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings
 from pcnet.nn.models._methods import method
@@ -37,6 +36,8 @@ class TWIRLSSettings(LayeredNetSettings):
         p, tau, T: the shape of attention; T = 0 cuts no edge.
     """
 
+    least: ClassVar[dict[str, int]] = {"hidden": 1, "depth": 1}
+    most: ClassVar[dict[str, float]] = {"depth": 2}
     positive: ClassVar[tuple[str, ...]] = ("alpha", "lam", "tau")
 
     dropout: float = 0.0
@@ -49,11 +50,6 @@ class TWIRLSSettings(LayeredNetSettings):
     p: float = 1.0
     tau: float = 0.1
     T: float = 0.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.depth not in (1, 2):
-            raise PcnetError(f"TWIRLS's perceptron has a depth of 1 or 2, not {self.depth}.")
 
     def node_floats(self, classes: int) -> int:
         """Without attention nothing of a step is kept."""
@@ -121,6 +117,5 @@ def _scaled(operator: Operator, lam: float) -> tuple[Operator, Tensor]:
     adjacency = operator.matrix.to_scipy()
     inverse = 1 / (lam * np.asarray(adjacency.sum(axis=1)).ravel() + 1 - lam)
     root = scipy.sparse.diags(np.sqrt(inverse))
-    values = operator.matrix.values
-    scaled = CSR.from_scipy(root @ adjacency @ root, values.dtype).to(values.device)
-    return replace(operator, matrix=scaled), torch.from_numpy(inverse).to(values).unsqueeze(-1)
+    scaled = replace(operator, matrix=csr_like(operator, root @ adjacency @ root))
+    return scaled, torch.from_numpy(inverse).to(operator.matrix.values).unsqueeze(-1)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
+import scipy.sparse
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
@@ -15,7 +16,6 @@ from torch.autograd.function import once_differentiable
 from torch.nn.functional import leaky_relu
 
 from pcnet._progress import Progress
-from pcnet.errors import PcnetError
 from pcnet.graph import (
     CSR,
     Graph,
@@ -26,10 +26,10 @@ from pcnet.graph import (
     structural_pairs,
 )
 from pcnet.nn._dropout import DeviceDraws, Draws
-from pcnet.nn._messages import weighted_sums
+from pcnet.nn._edges import csr_like, weighted_sums
+from pcnet.nn._module import RunModule
 from pcnet.nn._perceptron import Perceptron
-from pcnet.nn._runs import RunModule
-from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, over_nodes
+from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, over_nodes, uniform, zeros
 from pcnet.nn.models._methods import method
 from pcnet.propagate import product
 
@@ -101,19 +101,13 @@ class WRGAT(LayeredNet[WRGATSettings]):
         sizes += [(self.second, sum(self.second.shape[1:]))]
         sizes += [(halves, halves.shape[1] + 2 * halves.shape[2]) for halves in self.attention]
         for weight, size in sizes:
-            bound = (6 / size) ** 0.5
-            nn.init.uniform_(weight, -bound, bound, generator=generator)
-        for bias in self.biases:
-            nn.init.zeros_(bias)
+            uniform([weight], (6 / size) ** 0.5, generator)
+        zeros(self.biases)
 
     def layers(self, h: Tensor, operator: Operator) -> Tensor:
-        s, given = self.settings, self.settings.relations
+        s = self.settings
         relations = _relations(operator, s.rings, s.edges, s.edge_weight)
-        if relations.count != given:
-            raise PcnetError(
-                f"This model has weights for {given} relations, the graph has {relations.count}; "
-                "make it from settings.for_graph(graph)."
-            )
+        self.check_graph("relations", s.relations, relations.count)
         h = self._gathered(h, 0, relations).relu()
         return self._gathered(self.drop(h).unsqueeze(-3) @ self.second, 1, relations)
 
@@ -208,47 +202,35 @@ def _pairs(operator: Operator, progress: Progress | None = None) -> StructuralPa
 @lru_cache(maxsize=8)
 def _relations(operator: Operator, rings: int | None, edges: bool, edge_weight: float) -> Relations:
     """Those of a graph, made once for an operator."""
-    n, adjacency = operator.num_nodes, operator.matrix.to_scipy().tocoo()
-    pairs = _pairs(operator)
-    used = pairs.rings if rings is None else min(rings, pairs.rings)
-    kinds = [pairs.ring(k) for k in range(used)]
+    n, pairs, like = operator.num_nodes, _pairs(operator), operator.matrix.values
+    kinds = [pairs.ring(k) for k in range(pairs.rings if rings is None else min(rings, pairs.rings))]
     if edges:
+        adjacency = operator.matrix.to_scipy().tocoo()
         ones = np.ones(adjacency.nnz)
         own = StructuralEdges(adjacency.col.astype(np.int64), adjacency.row.astype(np.int64), edge_weight * ones, ones)
         kinds.insert(0, own)
     size = len(kinds) * n
-    none = np.empty(0, dtype=np.int64)
-    row, source, target = (
-        np.concatenate([none, *parts])
-        for parts in (
-            [kind.target for kind in kinds],
-            [r * n + kind.source for r, kind in enumerate(kinds)],
-            [r * n + kind.target for r, kind in enumerate(kinds)],
-        )
-    )
-    copies, weight = (np.concatenate([none, *(getattr(kind, name) for kind in kinds)]) for name in ("copies", "weight"))
-    order = np.lexsort((source, row))
-    row, source, target, copies, weight = (each[order] for each in (row, source, target, copies, weight))
-    degree = np.bincount(target, weights=copies, minlength=size)
-    like = operator.matrix.values
 
-    def number(values: NDArray[Any]) -> Tensor:
-        return torch.from_numpy(values).to(like)
+    def joined(name: str, step: int = 0) -> NDArray[Any]:
+        """Of all relations, each `step` further than the one before."""
+        return np.concatenate(
+            [np.empty(0, dtype=np.int64), *(getattr(e, name) + r * step for r, e in enumerate(kinds))]
+        )
 
     def matrix(rows: NDArray[Any], columns: NDArray[Any], shape: tuple[int, int]) -> CSR:
-        """Ones at (rows, columns), columns ascending within a row."""
-        by_row = np.argsort(rows, kind="stable")
-        crow = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=shape[0]))])
-        index = [torch.from_numpy(each.astype(np.int32)).to(like.device) for each in (crow, columns[by_row])]
-        return CSR(index[0], index[1], number(np.ones(len(rows))), shape)
+        """Ones at (rows, columns)."""
+        return csr_like(operator, scipy.sparse.csr_matrix((np.ones(len(rows)), (rows, columns)), shape=shape))
 
-    every = np.arange(len(order))
+    unordered = joined("target"), joined("source", n), joined("target", n), joined("copies"), joined("weight")
+    order = np.lexsort((unordered[1], unordered[0]))
+    row, source, target, copies, weight = (each[order] for each in unordered)
+    every, degree = np.arange(len(order)), np.bincount(target, weights=copies, minlength=size)
     return Relations(
         count=len(kinds),
         pattern=matrix(row, source, (n, size)),
         target=torch.from_numpy(target).to(like.device),
-        copies=number(copies),
-        factors=number(weight / degree[target]),
+        copies=torch.from_numpy(copies).to(like),
+        factors=torch.from_numpy(weight / degree[target]).to(like),
         by_target=matrix(target, every, (size, len(every))),
         by_source=matrix(source, every, (size, len(every))),
     )

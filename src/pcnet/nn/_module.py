@@ -1,15 +1,17 @@
-"""Modules that stand for one run, or for many runs side by side."""
+"""Modules that stand for one run or for many side by side, and are applied to a graph."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Hashable, Mapping, Sequence
-from typing import ClassVar, TypeVar
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, ClassVar, TypeVar
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from pcnet.errors import PcnetError
+from pcnet.graph import Operator, SelfLoops, cached_operator
 
 Module = TypeVar("Module", bound="RunModule")
 
@@ -108,3 +110,63 @@ def _stack_padded(parameters: Sequence[nn.Parameter]) -> nn.Parameter:
     for run, own in enumerate(parameters):
         stacked[run][tuple(slice(size) for size in own.shape)] = own.detach()
     return nn.Parameter(stacked, requires_grad=parameters[0].requires_grad)
+
+
+@lru_cache(maxsize=256)
+def held(
+    make: Callable[..., Any], *arguments: Hashable, device: torch.device | str, dtype: torch.dtype | None = None
+) -> Tensor:
+    """`make(*arguments)` on the device to stay: a captured step cannot wait for a copy."""
+    return torch.as_tensor(make(*arguments), dtype=dtype).to(device)
+
+
+def device_vector(values: tuple[float, ...], device: torch.device, dtype: torch.dtype = torch.float32) -> Tensor:
+    """One number for each run."""
+    return held(tuple, values, device=device, dtype=dtype)
+
+
+class GraphModule(RunModule):
+    """A module that computes with S = D^-η W D^-η, W the adjacency with the self loops that it wants."""
+
+    eta: float = 0.5
+    self_loops: SelfLoops = "add"
+    #: Groups that take a learning rate and a decay of their own, by beginnings of the names of their parameters.
+    groups: ClassVar[Mapping[str, tuple[str, ...]]] = {"all": ("",)}
+
+    def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
+        """Parameters by the names under which learning rates and decays are given."""
+        named = list(self.named_parameters())
+        found = {
+            group: [each for name, each in named if name.startswith(starts)] for group, starts in self.groups.items()
+        }
+        return {group: parameters for group, parameters in found.items() if parameters}
+
+    def operator(
+        self, edges: Tensor | Operator, num_nodes: int, edge_weight: Tensor | None, dtype: torch.dtype
+    ) -> Operator:
+        """The graph's S, whatever form the edges come in: a list 2 × E, a sparse adjacency tensor or an `Operator`.
+
+        The operator of a list is kept and found again by its content.
+        """
+        if isinstance(edges, Operator):
+            if edge_weight is not None:
+                raise PcnetError("An operator has its edge weights in it; leave edge_weight out.")
+            for name in ("eta", "self_loops"):
+                theirs, mine = getattr(edges, name), getattr(self, name)
+                if theirs != mine:
+                    raise PcnetError(
+                        f"The operator has {name} = {theirs}, the layer {mine}; build it with the layer's."
+                    )
+            return edges.to(dtype)
+        edge_index = edges
+        if edges.layout != torch.strided:
+            if edges.shape != (num_nodes, num_nodes):
+                raise PcnetError(
+                    f"The adjacency matrix is {tuple(edges.shape)}, but x has {num_nodes} nodes; they must be the same."
+                )
+            coo = edges.to_sparse_coo().coalesce()
+            # Row i of an adjacency matrix gathers from its columns: those are the sources.
+            edge_index, edge_weight = coo.indices().flip(0), coo.values()
+        return cached_operator(
+            edge_index, num_nodes, edge_weight, eta=self.eta, self_loops=self.self_loops, dtype=dtype
+        )
