@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
-from rich.console import Console
 
-from pcnet.cli._file_options import DataOption, JsonOption, emit_json
+from pcnet.cli._file_options import Data, Json, emit_json, screen
 from pcnet.data import (
     CATALOGUE,
     EMBEDDED,
@@ -35,7 +34,7 @@ def data() -> None:
 
 
 @app.command("list")
-def list_datasets(data: DataOption = None, json_file: JsonOption = None) -> None:
+def list_datasets(data: Data = None, json_file: Json = None) -> None:
     """Show every named dataset, its size and homophily, and where it was found."""
     data_folder(data)
     rows = [_facts(dataset, data) for dataset in CATALOGUE.values()]
@@ -48,7 +47,7 @@ def list_datasets(data: DataOption = None, json_file: JsonOption = None) -> None
         for row in rows
     ]
     title, columns = "Datasets (edges: undirected, with native loops)", ("name", *numbers, "homophily", "found in")
-    Console().print(Table(title, columns, cells, words=("found in",)).rich())
+    screen(json_file).print(Table(title, columns, cells, words=("found in",)).rich())
     typer.echo(f"data folder: {data_folder(data) or 'none (--data or PCNET_DATA)'}")
     typer.echo(f"cache: {cache_folder()}")
 
@@ -56,8 +55,8 @@ def list_datasets(data: DataOption = None, json_file: JsonOption = None) -> None
 @app.command("get")
 def get(
     name: Annotated[str, typer.Argument(help="A name from `pcnet data list`.")],
-    data: DataOption = None,
-    json_file: JsonOption = None,
+    data: Data = None,
+    json_file: Json = None,
 ) -> None:
     """Say where a dataset is; download it into the cache when it is nowhere."""
     dataset = dataset_named(name)
@@ -72,8 +71,8 @@ def get(
 @app.command("verify")
 def verify(
     names: Annotated[list[str] | None, typer.Argument(help="Names; all datasets that were found by default.")] = None,
-    data: DataOption = None,
-    json_file: JsonOption = None,
+    data: Data = None,
+    json_file: Json = None,
 ) -> None:
     """Compare every raw file's checksum with the known one; exit code 1 if one differs or is missing."""
     chosen = [dataset_named(name) for name in names or []]
@@ -85,7 +84,7 @@ def verify(
         cells = [[row["file"], row["state"]] for row in rows]
         states = [each if each[1] == "ok" else strong(each) for each in cells]
         table = Table("", ("file", "state"), states, words=("state",), wrap=True)
-        Console().print(table.rich() if rows else "No dataset was found; name a folder with --data.")
+        screen(json_file).print(table.rich() if rows else "No dataset was found; name a folder with --data.")
     if any(row["state"] in ("changed", "missing") for row in rows):
         raise typer.Exit(1)
 
@@ -93,10 +92,10 @@ def verify(
 @app.command("export")
 def export(
     name: Annotated[str, typer.Argument(help="A name from `pcnet data list`.")],
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder to write edges and nodes into.")],
-    format: Annotated[Literal["csv", "parquet"], typer.Option("--format", help="csv or parquet.")] = "csv",
-    data: DataOption = None,
-    json_file: JsonOption = None,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder to write edges and nodes into.")],
+    format: Annotated[Literal["csv", "parquet"], typer.Option(help="csv or parquet.")] = "csv",
+    data: Data = None,
+    json_file: Json = None,
 ) -> None:
     """Write a dataset as two tables, edges and nodes; read back, they are the same graph to the bit."""
     from pcnet.data import load_dataset, write_graph  # with torch, which the other commands do without

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from rich.console import Console
 
 from pcnet._machine import device_note
@@ -27,6 +29,12 @@ def train_headline(graph: Graph, experiment: Experiment, device: str) -> str:
         f"{experiment.title} on {graph_words(graph)}: {experiment.preset}, {experiment.protocol}, "
         f"{len(experiment.seeds)} runs{device_note(device)}"
     )
+
+
+def print_notes(console: Console, notes: Iterable[str]) -> None:
+    """What has to be known besides."""
+    for note in notes:
+        console.print(f"note: {note}", style="dim", highlight=False, markup=False)
 
 
 def print_scores(console: Console, result: Result) -> None:
