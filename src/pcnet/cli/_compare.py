@@ -118,7 +118,7 @@ def _train_all(
     try:
         with CompareProgress(console, folder.experiments) as progress:
             for method, kept in trained.items():
-                progress.kept(method, kept)
+                progress.finish(method, kept, ", kept from before")
             for method, experiment in folder.experiments.items():
                 if method in trained:
                     continue

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from rich.console import Console
 
 from pcnet.experiment import Experiment, Trained
-from pcnet.show._compared import scored
+from pcnet.show._comparison import scored
 from pcnet.show._progress import ProgressBar
 
 #: Seconds without a line after which, where there is no bar, a line says how far it is.
@@ -27,50 +27,14 @@ class CompareProgress(ProgressBar):
         self._lines, self._experiments = console, experiments
         self._seconds: dict[str, float] = {}
         self._done, self._now = 0, ""
-        self._stage, self._total, self._units = "", 1, 0
         self._printed, self._lock = time.monotonic(), threading.Lock()
-
-    def kept(self, method: str, trained: Trained) -> None:
-        """A method was trained before."""
-        self._finished(method, trained, ", kept from before")
 
     def begin(self, method: str) -> None:
         """A method is about to be trained."""
         self._now = f"{self._experiments[method].title}, {self._done + 1} of {len(self._experiments)}"
 
-    def finish(self, method: str, outcome: Trained | str) -> None:
+    def finish(self, method: str, outcome: Trained | str, note: str = "") -> None:
         """Its scores, or why there are none."""
-        self._finished(method, outcome, "")
-
-    def stage(self, title: str, total: int) -> None:
-        """A stage of the method at work begins."""
-        with self._lock:
-            self._stage, self._total, self._units = title, max(total, 1), 0
-        super().stage(f"{self._now}: {title}", total)
-
-    def advance(self, units: int = 1) -> None:
-        """Units of it are done."""
-        super().advance(units)
-        with self._lock:
-            self._units += units
-            quiet = not self._is_live and time.monotonic() - self._printed > SILENCE
-            if quiet:
-                self._printed = time.monotonic()
-        if quiet:
-            share = min(1.0, self._units / self._total)
-            self._line(f"{self._now}: {self._stage}, {share:.0%} done{self._left}")
-
-    @property
-    def _is_live(self) -> bool:
-        return self._console.is_terminal and self._lines.is_terminal
-
-    @property
-    def _left(self) -> str:
-        """Each method that is not done takes as long as the others on average."""
-        waiting, known = len(self._experiments) - self._done, self._seconds.values()
-        return f"; {time_left(waiting * sum(known) / len(known))}" if known and waiting else ""
-
-    def _finished(self, method: str, outcome: Trained | str, note: str) -> None:
         self._done += 1
         if isinstance(outcome, str):
             words = f"is left out: {outcome}"
@@ -80,17 +44,39 @@ class CompareProgress(ProgressBar):
         done = f"{self._done} of {len(self._experiments)} done: {self._experiments[method].title} {words}{note}"
         self._line(f"{done}{self._left}")
 
+    def stage(self, title: str, total: int) -> None:
+        """A stage of the method at work begins."""
+        super().stage(f"{self._now}: {title}", total)
+
+    def advance(self, units: int = 1) -> None:
+        """Units of it are done."""
+        super().advance(units)
+        with self._lock:
+            quiet = not self._is_live and time.monotonic() - self._printed > SILENCE
+            if quiet:
+                self._printed = time.monotonic()
+        if quiet:
+            [stage] = self._bar.tasks
+            self._line(f"{stage.description}, {min(stage.percentage, 100):.0f}% done{self._left}")
+
+    @property
+    def _is_live(self) -> bool:
+        return self._console.is_terminal and self._lines.is_terminal
+
+    @property
+    def _left(self) -> str:
+        """Each method that is not done takes as long as the others on average: "; about 2 min left"."""
+        waiting, known = len(self._experiments) - self._done, self._seconds.values()
+        if not known or not waiting:
+            return ""
+        seconds = waiting * sum(known) / len(known)
+        hours, minutes = divmod(round(seconds / 60), 60)
+        words = f"{f'{hours} h ' if hours else ''}{minutes} min" if seconds >= 90 else f"{max(1, round(seconds))} s"
+        return f"; about {words} left"
+
     def _line(self, sentence: str) -> None:
         if self._is_live:
             self.print(sentence)
         else:
             self._lines.print(sentence, highlight=False, markup=False)
         self._printed = time.monotonic()
-
-
-def time_left(seconds: float) -> str:
-    """ "about 2 min left"."""
-    if seconds < 90:
-        return f"about {max(1, round(seconds))} s left"
-    hours, minutes = divmod(round(seconds / 60), 60)
-    return f"about {f'{hours} h ' if hours else ''}{minutes} min left"

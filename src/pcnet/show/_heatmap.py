@@ -19,7 +19,7 @@ LETTERS, NARROW = 18, 50
 STRONG = 0.75
 
 
-def heatmap(counts: NDArray[np.int64], names: Sequence[str], *, rows: str, columns: str, label: str) -> Markup:
+def heatmap(counts: NDArray[np.int64], names: Sequence[str], rows: str, columns: str, label: str) -> Markup:
     """Each row of counts as shares of it, the stronger the larger; a row without counts is crossed out.
 
     Where names do not fit above the columns, classes are numbered from 1 in their order.

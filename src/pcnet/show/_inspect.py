@@ -23,8 +23,8 @@ from pcnet.inspect import (
     Links,
     Probe,
 )
+from pcnet.show._counts import MEANINGS, measure_name
 from pcnet.show._scores import shortened
-from pcnet.show._surroundings import MEANINGS, measure_name
 from pcnet.show._table import Cell, Table, soft
 
 MARKS = "▁▂▃▄▅▆▇█"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -23,27 +23,34 @@ from pcnet.show._charts import (
     save_filter,
     scores_chart,
 )
-from pcnet.show._headline import Scored, all_scores, warnings
+from pcnet.show._counts import (
+    MEANINGS,
+    ClassScore,
+    Mistake,
+    Surroundings,
+    Tally,
+    by_degree,
+    by_likeness,
+    class_scores,
+    frequent_confusions,
+    measure_name,
+    mistakes,
+    tally,
+    write_mistakes,
+    wrong_nodes,
+)
 from pcnet.show._heatmap import FEW, heatmap, numbered
-from pcnet.show._mistakes import SHOWN, Mistake, mistakes, write_mistakes, wrong_nodes
 from pcnet.show._passband import describe_response
 from pcnet.show._plot import inline
 from pcnet.show._scores import Score
-from pcnet.show._surroundings import MEANINGS, Surroundings, by_degree, by_likeness, measure_name
 from pcnet.show._table import Cell, Table, strong
-from pcnet.show._tally import ClassScore, Tally, class_scores, frequent_confusions, tally
-from pcnet.show._template import figure, flat, splits_table, write_page, written
-from pcnet.show._trust import Trust
+from pcnet.show._template import Step, figure, flat, splits_table, write_page, written
+from pcnet.show._verdict import Scored, Trust, all_scores, warnings
 
 #: Written next to the page: all mistakes, and the picture of the learned filter.
 MISTAKES, RESPONSE = "mistakes.csv", "response.png"
-
-
-class Step(NamedTuple):
-    """What could be done next, and the command that does it."""
-
-    what: str
-    command: str
+#: Mistakes on the page.
+SHOWN = 200
 
 
 def write_report(
@@ -63,32 +70,52 @@ def write_report(
     are in mistakes.csv next to it, and a filter that was learned in response.png. `steps` are the commands that the
     page offers to go on with.
     """
-    path, scored, results = Path(path), _as_scored(graph, result), tally(result)
-    around = Surroundings.of(scored)
+    path, scored, results, experiment = Path(path), _as_scored(graph, result), tally(result), result.experiment
+    around, names, many = Surroundings.of(scored), scored.class_names, scored.num_classes > FEW
+    spoken = [_spoken(name) for name in names]
     each_mistake = partial(mistakes, results, around, scored.y.numpy(), scored.node_names)
-    write_mistakes(path.with_name(MISTAKES), each_mistake(scored.class_names))
+    write_mistakes(path.with_name(MISTAKES), each_mistake(names))
+    trust = Trust.of(results.calibrated)
     content = {
-        "title": f"{result.experiment.title} on {result.experiment.dataset}",
+        "title": f"{experiment.title} on {experiment.dataset}",
         "graph": scored,
         "result": result,
-        "experiment": result.experiment,
-        "metric": result.experiment.scored_by,
+        "results": results,
+        "experiment": experiment,
+        "metric": experiment.scored_by,
         "runs": len(result.outcomes),
         "drawn": min(RUNS, len(result.outcomes)),
         "headline": result.headline,
         "estimated": isinstance(result.headline, Estimate),
         "steps": steps,
-        **_scores(result, results, scored.class_names),
-        **_classes(scored, results),
-        **_trust(results),
+        **_scores(result, results, names),
+        "confusion": heatmap(results.confusion, names, "true", "answer", "Confusion matrix: true classes by answers"),
+        "confusions": [
+            (spoken[true], spoken[answer], count, int(results.confusion[true].sum()))
+            for true, answer, count in frequent_confusions(results.confusion)
+        ],
+        "spoken": spoken,
+        "numbered": numbered(names),
+        "many": many,
+        "trust": trust,
+        "reliability": inline(
+            reliability_chart(results.as_trained, results.calibrated),
+            f"Reliability diagram; expected calibration error {100 * results.as_trained.error:.1f} points, "
+            f"{trust.error:.1f} after scaling",
+        ),
         **_filter(graph, result, path.with_name(RESPONSE)),
         **_surroundings(scored, results, around),
-        "mistakes": _mistakes_table(itertools.islice(each_mistake([_spoken(n) for n in scored.class_names]), SHOWN)),
+        "mistakes": _mistakes_table(itertools.islice(each_mistake(spoken), SHOWN)),
         "wrong": len(wrong_nodes(results, scored.y.numpy())),
         "mistakes_file": MISTAKES,
         **_training(result),
-        "splits": _splits(result),
-        "settings": flat(result.experiment.settings),
+        "splits": splits_table(
+            experiment.seeds,
+            [split.sizes for split in result.splits],
+            [split.hash for split in result.splits],
+            {experiment.scored_by.title: [written(experiment.scored_by, each) for each in result.headline.per_run]},
+        ),
+        "settings": flat(experiment.settings),
         "notes": list(dict.fromkeys((*graph.notes, *result.notes))),
         "command": command,
         "versions": versions,
@@ -138,21 +165,6 @@ def _scores(result: Result, results: Tally, names: Sequence[str]) -> dict[str, A
     }
 
 
-def _classes(graph: Graph, results: Tally) -> dict[str, Any]:
-    names, spoken = graph.class_names, [_spoken(name) for name in graph.class_names]
-    picture = {"rows": "true", "columns": "answer", "label": "Confusion matrix: true classes by answers"}
-    return {
-        "confusion": heatmap(results.confusion, names, **picture),
-        "confusions": [
-            (spoken[true], spoken[answer], count, int(results.confusion[true].sum()))
-            for true, answer, count in frequent_confusions(results.confusion)
-        ],
-        "spoken": spoken,
-        "numbered": numbered(names),
-        "many": len(names) > FEW,
-    }
-
-
 def _scores_table(scores: Sequence[Scored]) -> Table:
     rows = []
     for each in scores:
@@ -161,13 +173,6 @@ def _scores_table(scores: Sequence[Scored]) -> Table:
         rows.append([*(strong(row) if each is scores[0] else row), Cell(each.meaning, "soft")])
     columns = ("metric", "score", "95\u00a0% interval", "a guess", "what it is")
     return Table("", columns, rows, words=("what it is",))
-
-
-def _splits(result: Result) -> Table:
-    metric, splits = result.experiment.scored_by, result.splits
-    scores = [written(metric, score) for score in result.headline.per_run]
-    sizes, hashes = [split.sizes for split in splits], [split.hash for split in splits]
-    return splits_table(result.experiment.seeds, sizes, hashes, {metric.title: scores})
 
 
 def _class_table(classes: Sequence[ClassScore], counted_once: bool) -> Table:
@@ -183,18 +188,10 @@ def _class_table(classes: Sequence[ClassScore], counted_once: bool) -> Table:
 
 
 def _mistakes_table(found: Iterable[Mistake]) -> Table:
-    rows = [
-        [
-            each.node,
-            each.truth,
-            each.answer,
-            f"{100 * each.probability:.1f}\u00a0%",
-            f"{each.wrong} of {each.times} run{'s' if each.times > 1 else ''}",
-            f"{each.degree:,}",
-            each.around,
-        ]
-        for each in found
-    ]
+    rows = []
+    for node, truth, answer, probability, wrong, times, degree, around in found:
+        runs = f"{wrong} of {times} run{'s' if times > 1 else ''}"
+        rows.append([node, truth, answer, f"{100 * probability:.1f}\u00a0%", runs, f"{degree:,}", around])
     columns = ("node", "is", "was called", "probability", "wrong in", "neighbours", "of classes")
     return Table("", columns, rows, words=("is", "was called", "of classes"))
 
@@ -202,17 +199,6 @@ def _mistakes_table(found: Iterable[Mistake]) -> Table:
 def _spoken(name: str) -> str:
     """A class in a sentence: a bare number says that it is one."""
     return f"class {name}" if name.isdecimal() else name
-
-
-def _trust(results: Tally) -> dict[str, Any]:
-    trust, before = Trust.of(results.calibrated), 100 * results.as_trained.error
-    label = f"Reliability diagram; expected calibration error {before:.1f} points, {trust.error:.1f} after scaling"
-    return {
-        "trust": trust,
-        "error_before": before,
-        "temperatures": (min(results.temperatures), max(results.temperatures)),
-        "reliability": inline(reliability_chart(results.as_trained, results.calibrated), label),
-    }
 
 
 def _filter(graph: Graph, result: Result, path: Path) -> dict[str, Any]:
@@ -228,37 +214,28 @@ def _filter(graph: Graph, result: Result, path: Path) -> dict[str, Any]:
     title = f"{experiment.title} on {experiment.dataset} ({experiment.preset}), {len(found.responses)} runs"
     save_filter(drawn, found, path, title)
     each = [describe_response(found.lam, response, found.density).kind for response in found.responses]
-    return {
-        "passband": passband,
-        "alike": each.count(passband.kind),
-        "laplacian": found.laplacian,
-        "filter": picture,
-    }
+    alike = each.count(passband.kind)
+    return {"passband": passband, "alike": alike, "laplacian": found.laplacian, "filter": picture}
 
 
 def _surroundings(graph: Graph, results: Tally, around: Surroundings) -> dict[str, Any]:
-    names, overall = graph.class_names, 100 * float(results.right.sum() / results.counted.sum())
-    picture = {"rows": "class", "columns": "neighbours' class", "label": "Class mixing: neighbours' classes by class"}
+    overall = 100 * float(results.right.sum() / results.counted.sum())
+    label = "Class mixing: neighbours' classes by class"
     likeness, degree = by_likeness(results, around), by_degree(results, around)
-    return {
-        "edges": around.edges,
-        "measures": _measures(around),
-        "mixing": heatmap(around.mixing, names, **picture) if around.mixing.any() else None,
-        "by_likeness": likeness
-        and inline(
-            bins_chart(likeness, overall, "neighbours of the node's own class"), "Accuracy by a node's own homophily"
-        ),
-        "by_degree": inline(bins_chart(degree, overall, "number of neighbours"), "Accuracy by number of neighbours"),
-    }
-
-
-def _measures(around: Surroundings) -> Table:
+    alike = "neighbours of the node's own class"
+    title = "Homophily: how much links agree with classes. Edges count once, in either direction; self loops do not."
     rows = [
         [measure_name(name), figure(getattr(around.homophily, name), 3), Cell(meaning, "soft")]
         for name, meaning in MEANINGS.items()
     ]
-    title = "Homophily: how much links agree with classes. Edges count once, in either direction; self loops do not."
-    return Table(title, ("measure", "value", "what it is"), rows, words=("what it is",))
+    return {
+        "edges": around.edges,
+        "measures": Table(title, ("measure", "value", "what it is"), rows, words=("what it is",)),
+        "mixing": around.mixing.any()
+        and heatmap(around.mixing, graph.class_names, "class", "neighbours' class", label),
+        "by_likeness": likeness and inline(bins_chart(likeness, overall, alike), "Accuracy by a node's own homophily"),
+        "by_degree": inline(bins_chart(degree, overall, "number of neighbours"), "Accuracy by number of neighbours"),
+    }
 
 
 def _training(result: Result) -> dict[str, Any]:
@@ -266,13 +243,15 @@ def _training(result: Result) -> dict[str, Any]:
     losses = [outcome.val_loss for outcome in result.outcomes]
     metric = result.experiment.training.val_metric
     scale, unit = (100, ", %") if metric.percent else (1, "")
-    curves = [scale * outcome.val_score for outcome in result.outcomes]
-    name = f"validation {metric.title}"
+    scores = [scale * outcome.val_score for outcome in result.outcomes]
+
+    def curves(each: Sequence[Any], name: str, unit: str = "") -> str:
+        picture = curves_chart(each, best, f"validation {name}{unit}")
+        return inline(picture, f"Validation {name} over the epochs of each run")
+
     return {
-        "epochs": (min(map(len, losses)), max(map(len, losses))),
-        "best": (min(best), max(best)),
-        "loss_curves": inline(
-            curves_chart(losses, best, "validation loss"), "Validation loss over the epochs of each run"
-        ),
-        "score_curves": inline(curves_chart(curves, best, name + unit), f"V{name[1:]} over the epochs of each run"),
+        "epochs": [*map(len, losses)],
+        "best": best,
+        "loss_curves": curves(losses, "loss"),
+        "score_curves": curves(scores, metric.title, unit),
     }

@@ -97,9 +97,9 @@ def tip(artists: Sequence[Any], text: str) -> None:
 
 
 @styled
-def save_figure(figure: Any, *paths: str | Path) -> None:
+def save_figure(figure: Any, *paths: str | Path, **how: Any) -> None:
     """Write it to every path, in the format of its suffix: .svg, .png or .pdf; or, if one cannot be drawn, to none."""
-    pictures = [(path, _drawn(figure, Path(path).suffix.removeprefix("."))) for path in paths]
+    pictures = [(path, _drawn(figure, Path(path).suffix.removeprefix("."), **how)) for path in paths]
     for path, picture in pictures:
         write_atomically(path, partial(Path.write_bytes, data=picture))
 

@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pcnet._files import write_text
 from pcnet.compare import Metric
 from pcnet.show._table import Table
+
+
+class Step(NamedTuple):
+    """What could be done next, and the command that does it."""
+
+    what: str
+    command: str
 
 
 def write_page(path: str | Path, template: str, content: Mapping[str, Any]) -> None:
