@@ -27,10 +27,10 @@ from pcnet.compare import (
 from pcnet.experiment import DEFAULT_METHOD, Compared, Trained, provenance
 from pcnet.show._charts import plot_critical_difference, plot_scores, scores_chart
 from pcnet.show._plot import inline
+from pcnet.show._results import print_notes
 from pcnet.show._scores import Score, scores_text
 from pcnet.show._table import Cell, Table, strong
 from pcnet.show._template import Step, flat, provenance_list, splits_table, with_interval, write_page, written
-from pcnet.show._train import print_notes
 
 _WORDS = {WORSE: "Worse", PERHAPS: "Perhaps as good", UNKNOWN: "Behind it"}
 #: Columns of a screen that has room for the whole table; on others ranks and their test are left to the files.

@@ -15,7 +15,15 @@ from pcnet.show._inspect import print_inspection
 from pcnet.show._page import write_report
 from pcnet.show._passband import Passband, describe_response
 from pcnet.show._plot import COLOURS, MARKERS, PALE, RULE, SOFT, panels, save_figure, styled
+from pcnet.show._results import (
+    graph_words,
+    print_notes,
+    print_scores,
+    print_tuned,
+    train_headline,
+    tune_headline,
+    tuned_table,
+    write_tuned_tables,
+)
 from pcnet.show._scores import Score, scores_text
 from pcnet.show._template import Step, provenance_list
-from pcnet.show._train import graph_words, print_notes, print_scores, train_headline
-from pcnet.show._tune import print_tuned, tune_headline, tuned_table, write_tuned_tables
