@@ -6,7 +6,7 @@ Everything that is shown is made of the content of `compare.json`, here called `
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -14,16 +14,7 @@ from typing import Any
 from rich.console import Console
 
 from pcnet._files import write_json, write_text
-from pcnet.compare import (
-    LEVEL,
-    PERHAPS,
-    UNKNOWN,
-    WORSE,
-    Comparison,
-    CriticalDifference,
-    Metric,
-    metric_named,
-)
+from pcnet.compare import LEVEL, PERHAPS, UNKNOWN, WORSE, Comparison, CriticalDifference, Metric, metric_named
 from pcnet.experiment import DEFAULT_METHOD, Compared, Trained, provenance
 from pcnet.show._charts import plot_critical_difference, plot_scores, scores_chart
 from pcnet.show._plot import inline
@@ -43,6 +34,17 @@ def comparison_record(compared: Compared, words: str, steps: Sequence[Step], dev
     `words` name the metric and why it was taken; `steps` say what to do next, each with its command.
     """
     first, graph, numbers = compared.trained[0].experiment, compared.graph, compared.numbers
+    rows = [
+        {
+            **compared.by_method[standing.method].as_dict(),
+            "rank": standing.rank,
+            "behind": standing.behind and asdict(standing.behind),
+            "p": standing.p,
+            "p_holm": standing.corrected,
+            "verdict": standing.verdict,
+        }
+        for standing in numbers.standings
+    ]
     return {
         "graph": graph.name,
         "nodes": graph.num_nodes,
@@ -56,22 +58,12 @@ def comparison_record(compared: Compared, words: str, steps: Sequence[Step], dev
         "split_hashes": [split.hash for split in compared.splits],
         "split_sizes": [split.sizes for split in compared.splits],
         "best": numbers.order[0],
-        "sentence": sentence(compared),
-        "methods": [
-            {
-                **compared.by_method[standing.method].as_dict(),
-                "rank": standing.rank,
-                "behind": standing.behind and {"value": standing.behind.value, "interval": standing.behind.interval},
-                "p": standing.p,
-                "p_holm": standing.corrected,
-                "verdict": standing.verdict,
-            }
-            for standing in numbers.standings
-        ],
+        "sentence": _sentence(compared, rows),
+        "methods": rows,
         "left_out": [{"method": title, "reason": reason} for title, reason in compared.left_out.items()],
         "pairs": list(_pairs(numbers)),
         "groups": numbers.ranks.groups,
-        "meaning": meaning(compared),
+        "meaning": _meaning(compared),
         "notes": [*_notes(compared)],
         "next": [step._asdict() for step in steps],
         **provenance(device),
@@ -87,26 +79,19 @@ def _pairs(numbers: Comparison) -> Iterator[dict[str, Any]]:
         yield {**found, "p": ranks.p, "p_holm": ranks.corrected}
 
 
-def sentence(compared: Compared) -> str:
+def _sentence(compared: Compared, rows: Sequence[Mapping[str, Any]]) -> str:
     """The outcome in plain words."""
-    best, *others = compared.numbers.standings
-    highest = "highest" if compared.metric.sign > 0 else "lowest"
-    winner = compared.by_method[best.method]
-    lead = f"{winner.title} has the {highest} {compared.metric.title}, {scored(winner)}"
-    if not others:
+    metric, winner = compared.metric, next(iter(compared.by_method.values()))
+    lead = f"{winner.title} has the {'highest' if metric.sign > 0 else 'lowest'} {metric.title}, {scored(winner)}"
+    if len(rows) == 1:
         return f"{lead}, but there is no other to compare it with."
-    parts = [f"{lead}."]
+    parts, verdicts = [f"{lead}."], [row["verdict"] for row in rows]
     for verdict, word in _WORDS.items():
-        group = [each for each in others if each.verdict == verdict]
-        if group:
-            far = [
-                f"{compared.by_method[each.method].title} (behind by "
-                f"{with_interval(compared.metric, each.behind.value, each.behind.interval)})"
-                for each in group
-                if each.behind
-            ]
+        if verdict in verdicts:
+            group = (row for row in rows if row["verdict"] == verdict)
+            far = [f"{row['title']} (behind by {with_interval(metric, **row['behind'])})" for row in group]
             parts.append(f"{word}: {listed(far)}.")
-    if any(each.verdict == UNKNOWN for each in others):
+    if UNKNOWN in verdicts:
         few = "one split cannot say" if len(compared.splits) == 1 else "these splits cannot say"
         parts.append(f"How sure that is, {few}; more --runs can.")
     return " ".join(parts)
@@ -116,10 +101,10 @@ def scored(trained: Trained) -> str:
     """82.10 % [80.05, 84.10]."""
     metric = trained.metric
     score = f"{metric.text(trained.score)}{' %' if metric.percent else ''}"
-    return f"{score} {with_interval(metric, None, trained.interval)}".rstrip()
+    return f"{score} {with_interval(metric, interval=trained.interval)}".rstrip()
 
 
-def meaning(compared: Compared) -> list[str]:
+def _meaning(compared: Compared) -> list[str]:
     """What scores and differences are, and, in sentences of their own, ranks and their test."""
     metric, test, least = compared.metric, compared.trained[0].test, compared.numbers.least
     unit = f"{metric.title}{' in percent' if metric.percent else ', lower is better'}"
@@ -197,17 +182,14 @@ def write_comparison(out: Path, record: Mapping[str, Any], ranks: CriticalDiffer
 def write_comparison_page(path: str | Path, record: Mapping[str, Any]) -> None:
     """The verdict, scores, differences, and what to do next."""
     metric, methods = metric_named(record["metric"]), record["methods"]
-    scores = scores_of(methods)
-    titles = {row["method"]: row["title"] for row in methods}
+    scores, titles = scores_of(methods), {row["method"]: row["title"] for row in methods}
+    label = f"{metric.title}: {', '.join(f'{each.name} {written(metric, each.value)}' for each in scores)}"
     content = {
         "title": f"{len(methods)} method{'s' if len(methods) > 1 else ''} compared on {record['graph']}",
         "compared": record,
         "metric": metric,
         "best": methods[0],
-        "picture": inline(
-            scores_chart(scores, metric),
-            f"{metric.title}: {', '.join(f'{each.name} {written(metric, each.value)}' for each in scores)}",
-        ),
+        "picture": inline(scores_chart(scores, metric), label),
         "methods": methods_table(record, seconds=True),
         "differences": _differences(record["pairs"], titles, metric) if len(titles) > 1 else None,
         "groups": [[titles[method] for method in group] for group in record["groups"]],
@@ -230,9 +212,8 @@ def methods_table(record: Mapping[str, Any], *, ranks: bool = True, seconds: boo
     """A row for each method, the best first."""
     metric, rows = metric_named(record["metric"]), []
     for row in record["methods"]:
-        interval = with_interval(metric, None, row["interval"])
-        behind = row["behind"] and with_interval(metric, row["behind"]["value"], row["behind"]["interval"])
-        cells = [row["title"], metric.text(row["score"]), interval, behind or "", row["verdict"]]
+        interval, behind = with_interval(metric, interval=row["interval"]), with_interval(metric, **row["behind"] or {})
+        cells = [row["title"], metric.text(row["score"]), interval, behind, row["verdict"]]
         cells += [f"{row['rank']:.2f}", _chance(row["p_holm"])] * ranks + [f"{row['seconds']:.1f}"] * seconds
         rows.append(cells if row["behind"] else strong(cells))
     columns = ("method", "score", "95 % interval", "behind the best", "verdict")

@@ -67,7 +67,7 @@ def print_scores(console: Console, result: Result) -> None:
     rows = []
     for name in shown:
         metric, found = METRICS[name], result.test[name]
-        rows.append([metric.title, metric.text(found.mean), with_interval(metric, None, found.ci95)])
+        rows.append([metric.title, metric.text(found.mean), with_interval(metric, interval=found.ci95)])
     table = Table(f"To be expected on {what}", ("", "score", "95 % interval"), [strong(rows[0]), *rows[1:]])
     console.print("", table.rich(), "", sep="\n")
     metric, runs = result.experiment.scored_by, len(result.outcomes)
@@ -114,7 +114,7 @@ def _scores_table(rows: Sequence[Row], note: str) -> Table:
     cells, metric = [], rows[0][1]
     for name, own, found in rows:
         if isinstance(found, Summary):
-            row = [name, own.text(found.mean), with_interval(own, None, found.ci95)]
+            row = [name, own.text(found.mean), with_interval(own, interval=found.ci95)]
             row += [own.text(found.half_width), own.text(found.std)]
             cells.append(soft(row) if "published" in name or "by test" in name else row)
         elif found is not None:
@@ -227,7 +227,7 @@ def tuned_table(rows: Sequence[Mapping[str, Any]]) -> Table:
             leak and leak["test_selected"]["mean"],
             leak and leak["gap"],
         ]
-        honest = [f"{test['mean']:.2f}", with_interval(METRICS["accuracy"], None, test["ci95"])]
+        honest = [f"{test['mean']:.2f}", with_interval(METRICS["accuracy"], interval=test["ci95"])]
         texts = ["" if figure is None else f"{figure:.2f}" for figure in others]
         place = [row["table"], row["dataset"], f"{search['trials']:,}"]
         cells.append([*place, *honest, *texts, f"{search['seconds']:.0f}"])

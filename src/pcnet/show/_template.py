@@ -40,17 +40,18 @@ def write_page(path: str | Path, template: str, content: Mapping[str, Any]) -> N
     write_text(path, page.encode("utf-8", "replace").decode("utf-8"))
 
 
-def written(metric: Metric, value: float | tuple[float, float]) -> str:
-    """A score in a sentence, or the ends of its interval: 81.2 %, 80.1 to 82.4 %, 0.412."""
+def written(metric: Metric, value: float | tuple[float, float] | None) -> str:
+    """A score in a sentence, or the ends of its interval: 81.2 %, 80.1 to 82.4 %, 0.412; nothing is –."""
+    if value is None:
+        return "–"
     ends = value if isinstance(value, tuple) else (value,)
     return " to ".join(f"{end:.{1 if metric.percent else 3}f}" for end in ends) + "\u00a0%" * metric.percent
 
 
-def with_interval(metric: Metric, value: float | None, ends: Sequence[float] | None) -> str:
+def with_interval(metric: Metric, value: float | None = None, interval: Sequence[float] | None = None) -> str:
     """A score with its interval as a table shows them: 82.10 [80.05, 84.10]; either may be missing."""
-    parts = [metric.text(value)] if value is not None else []
-    parts += [f"[{', '.join(map(metric.text, ends))}]"] if ends is not None else []
-    return " ".join(parts)
+    ends = "" if interval is None else f"[{', '.join(map(metric.text, interval))}]"
+    return ends if value is None else f"{metric.text(value)} {ends}".rstrip()
 
 
 def figure(value: float | None, digits: int = 1) -> str:
