@@ -113,36 +113,29 @@ def compare(
 def _train_all(
     graph: Graph, folder: CompareFolder, console: Console, threads: int | None, device: str
 ) -> tuple[list[Trained], dict[str, str]]:
-    """Scores of every method that could be trained, and of the others the reason."""
+    """Scores of every method that could be trained, in the order that was asked for, and of the others the reason."""
     trained, left_out = folder.kept(), dict[str, str]()
     try:
         with CompareProgress(console, folder.experiments) as progress:
             for method, kept in trained.items():
                 progress.finish(method, kept, ", kept from before")
-            for method, experiment in folder.experiments.items():
-                if method in trained:
-                    continue
+            for method in [each for each in folder.experiments if each not in trained]:
                 progress.begin(method)
                 outcome = folder.train(graph, method, device=device, threads=threads, progress=progress)
                 if isinstance(outcome, Trained):
                     trained[method] = outcome
                 else:
-                    left_out[experiment.title] = outcome
+                    left_out[folder.experiments[method].title] = outcome
                 progress.finish(method, outcome)
     except KeyboardInterrupt:
-        raise Interrupted(_how_to_go_on(folder, trained)) from None
-    # In the order that was asked for, whichever were there before.
+        if not folder.is_halfway:
+            folder.clear()
+            raise Interrupted("Interrupted; nothing was written. Fewer methods or --runs take less time.") from None
+        done = listed([each.title for each in trained.values()]) or "what is half trained"
+        rest = listed([each.title for method, each in folder.experiments.items() if method not in trained])
+        kept_there = f"{done} {'are' if len(trained) > 1 else 'is'} kept in {folder.path}"
+        raise Interrupted(f"Interrupted; {kept_there}: the same command goes on with {rest}.") from None
     return [trained[method] for method in folder.experiments if method in trained], left_out
-
-
-def _how_to_go_on(folder: CompareFolder, trained: dict[str, Trained]) -> str:
-    if not folder.is_halfway:
-        folder.clear()
-        return "Interrupted; nothing was written. Fewer methods or --runs take less time."
-    done = listed([each.title for each in trained.values()])
-    rest = listed([each.title for method, each in folder.experiments.items() if method not in trained])
-    kept = f"{done or 'what is half trained'} {'are' if len(trained) > 1 else 'is'} kept in {folder.path}"
-    return f"Interrupted; {kept}: the same command goes on with {rest}."
 
 
 def _methods(names: str) -> list[str]:

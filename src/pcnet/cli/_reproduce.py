@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from rich.console import Console
 from typer import Argument, Option
 
+from pcnet import paper
 from pcnet._checks import whole_number
 from pcnet._files import write_json, write_text
 from pcnet._machine import chosen_device
@@ -18,22 +19,7 @@ from pcnet.cli import _options as option
 from pcnet.data import load_dataset
 from pcnet.errors import Interrupted, PcnetError, close_match
 from pcnet.experiment import provenance
-from pcnet.paper import (
-    Cell,
-    Record,
-    TableSweep,
-    cells_of,
-    cells_table,
-    datasets_table,
-    figure2_table,
-    overview_table,
-    plot_differences,
-    plot_figure2,
-    run_datasets,
-    run_figure2,
-    table_report,
-    winners_table,
-)
+from pcnet.paper import Cell, Record, TableSweep
 from pcnet.propagate import available_threads
 from pcnet.show import ProgressBar, Table, provenance_list
 
@@ -106,29 +92,29 @@ def reproduce(
     console, origin, reports = option.screen(json_file), provenance(device), dict[str, Any]()
     if tables:
         sweep = TableSweep(store, data, runs, device, threads, origin)
-        cells = cells_of(tables, _names(methods), _names(datasets), as_published=as_published)
+        cells = paper.cells_of(tables, _names(methods), _names(datasets), as_published=as_published)
         records, missing, took = _compute(sweep, cells, console, processes, resume, only_known)
         for table in tables:
             own = {cell: record for cell, record in records.items() if cell.table == table}
             gone = {cell: reason for cell, reason in missing.items() if cell.table == table}
             if own:
-                report = {**origin, "sweep": took, **table_report(table, own, gone)}
+                report = {**origin, "sweep": took, **paper.table_report(table, own, gone)}
                 name = f"{table}-as-published" if report["as_published"] else table
-                shown = [overview_table(report), *([winners_table(report)] if report["winners"] else [])]
-                _write(out / name, report, [*shown, cells_table(report)], console)
-                plot_differences(report, out / f"{name}.png")
+                shown = [paper.overview_table(report), *([paper.winners_table(report)] if report["winners"] else [])]
+                _write(out / name, report, [*shown, paper.cells_table(report)], console)
+                paper.plot_differences(report, out / f"{name}.png")
                 reports[name] = report
-    for target in chosen:
-        if target in OTHERS:
-            figure = target == "figure2"
+    others: dict[str, tuple[Callable[..., dict[str, Any]], Callable[..., Table]]] = {
+        "figure2": (paper.run_figure2, paper.figure2_table),
+        "datasets": (partial(paper.run_datasets, data), paper.datasets_table),
+    }
+    for target, (run, table_of) in others.items():
+        if target in chosen:
             with ProgressBar() as progress:
-                found = run_figure2(progress=progress) if figure else run_datasets(data, progress=progress)
-            reports[target] = {**origin, **found}
-            _write(
-                out / target, reports[target], [(figure2_table if figure else datasets_table)(reports[target])], console
-            )
-            if figure:
-                plot_figure2(reports[target], out / "figure2.png")
+                reports[target] = {**origin, **run(progress=progress)}
+            _write(out / target, reports[target], [table_of(reports[target])], console)
+    if "figure2" in chosen:
+        paper.plot_figure2(reports["figure2"], out / "figure2.png")
     option.emit_json(json_file, reports)
 
 
@@ -175,10 +161,9 @@ def _compute(
                 bar.print(f"{line}, {record['seconds']:.1f} s")
     except KeyboardInterrupt:
         raise Interrupted(f"Interrupted; the same command goes on with what is in {sweep.folder}.") from None
-    seconds = time.perf_counter() - begin
-    took = {"cells": len(records) - already, "processes": processes, "seconds": seconds}
     if not records:
         raise PcnetError(f"No cell could be computed: {next(iter(missing.values()))}.")
+    took = {"cells": len(records) - already, "processes": processes, "seconds": time.perf_counter() - begin}
     return {cell: records[cell] for cell in wanted if cell in records}, missing, took
 
 

@@ -20,6 +20,7 @@ from pcnet.graph import Graph
 from pcnet.inspect import Homophily, Neighbours
 
 Whole = NDArray[np.int64]
+Interval = tuple[float, float]
 
 #: Shares of like neighbours are sorted into as many equally wide bins.
 SHARES = 5
@@ -180,7 +181,7 @@ class Bin(NamedTuple):
     label: str
     nodes: int
     accuracy: float
-    interval: tuple[float, float]
+    interval: Interval
 
 
 def by_likeness(results: Tally, around: Surroundings) -> list[Bin]:
@@ -211,9 +212,14 @@ def _bins(results: Tally, place: Whole, labels: Sequence[str]) -> list[Bin]:
         if members.any():
             count = int(members.sum())
             share = float(results.right[members].sum() / results.counted[members].sum())
-            low, high = wilson(share, count)
-            bins.append(Bin(label, count, 100 * share, (100 * low, 100 * high)))
+            bins.append(Bin(label, count, 100 * share, percent_interval(share, count)))
     return bins
+
+
+def percent_interval(share: float, count: int) -> Interval:
+    """Wilson's 95 % interval of a share of so many, in percent."""
+    low, high = wilson(share, count)
+    return 100 * low, 100 * high
 
 
 class Mistake(NamedTuple):

@@ -137,7 +137,7 @@ def tune_headline(graph: Graph, search: Search, words: str) -> str:
 def print_tuned(console: Console, tuned: Tuned, train: str) -> None:
     """The best trials, the choice, its score, and the command that trains it."""
     best, search = tuned.best, tuned.best["search"]
-    chosen = [f"{name} {value}" for name, value in _words(_values(tuned, search["trial"])).items()]
+    chosen = [f"{name} {value}" for name, value in _words(tuned, search["trial"]).items()]
     console.print(_trials(tuned, console.width >= WIDE).rich(), "", sep="\n")
     console.print(f"{named(search['trial']).capitalize()}: {', '.join(chosen)}.", "", sep="\n")
     console.print(_of_search(best).rich(), "", sep="\n")
@@ -161,7 +161,7 @@ def _trials(tuned: Tuned, wide: bool) -> Table:
     """The trials that validation ranks first; what stands for several layers only where there is room."""
     metric = metric_of(tuned.best)
     ranking = tuned.results.ranking(len(tuned.best["seeds"]))
-    words = {standing.trial: _words(_values(tuned, standing.trial)) for standing in ranking[:TOP]}
+    words = {standing.trial: _words(tuned, standing.trial) for standing in ranking[:TOP]}
     names = [name for name, value in next(iter(words.values())).items() if "/" not in value or wide]
     title = f"The best {len(words)} of {len(ranking):,} trials"
     title += ", the defaults among them" * any(each.trial == DEFAULTS for each in ranking)
@@ -179,13 +179,9 @@ def _trials(tuned: Tuned, wide: bool) -> Table:
     return Table(f"{title}, by mean validation {metric.title}:", ("trial", metric.title, *losses, *names), rows)
 
 
-def _values(tuned: Tuned, trial: int) -> Mapping[str, Any]:
-    """The values of a trial, also where it is the defaults."""
-    return tuned.best["defaults"]["values"] if trial == DEFAULTS else tuned.results.values[trial]
-
-
-def _words(values: Mapping[str, Any]) -> dict[str, str]:
-    """Values as text: lr.first, lr.theta and lr.second under lr; drop_in, drop_hidden and drop_prop under drop."""
+def _words(tuned: Tuned, trial: int) -> dict[str, str]:
+    """A trial's values: lr.first, lr.theta and lr.second under lr; drop_in, drop_hidden and drop_prop under drop."""
+    values = tuned.best["defaults"]["values"] if trial == DEFAULTS else tuned.results.values[trial]
     together: dict[str, list[str]] = {}
     for name, value in values.items():
         short = re.split(r"[._]", name)[0]

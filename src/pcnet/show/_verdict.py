@@ -10,12 +10,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from pcnet.compare import METRICS, Metric, Reliability, Summary, wilson
+from pcnet.compare import METRICS, Metric, Reliability, Summary
 from pcnet.experiment import Estimate, Result
-from pcnet.show._counts import Tally
+from pcnet.show._counts import Interval, Tally, percent_interval
 from pcnet.show._template import written
 
-Interval = tuple[float, float]
 Kind = Literal["kept", "too sure", "too modest", "uneven"]
 
 #: Tested nodes below which everything on the page is rough.
@@ -102,10 +101,7 @@ def _interval(name: str, summary: Summary, nodes: int) -> Interval | None:
     """The interval of a score; that of a single run is Wilson's, of a share of its test nodes."""
     if isinstance(summary, Estimate) or len(summary.per_run) > 1:
         return summary.ci95
-    if name != "accuracy":
-        return None
-    low, high = wilson(summary.mean / 100, nodes)
-    return 100 * low, 100 * high
+    return percent_interval(summary.mean / 100, nodes) if name == "accuracy" else None
 
 
 def warnings(scores: Sequence[Scored], missed: Sequence[str], tested: int) -> list[str]:
@@ -144,8 +140,7 @@ class Gap:
 
     @staticmethod
     def of(confidence: float, accuracy: float, nodes: int) -> Gap:
-        low, high = wilson(accuracy, nodes)
-        return Gap(100 * confidence, 100 * accuracy, (100 * low, 100 * high), nodes)
+        return Gap(100 * confidence, 100 * accuracy, percent_interval(accuracy, nodes), nodes)
 
     @property
     def surplus(self) -> float:
@@ -190,7 +185,10 @@ class Trust:
         count, confidence, accuracy = (np.array(each) for each in (diagram.count, diagram.confidence, diagram.accuracy))
         weights = count / count.sum()
         overall = Gap.of(float(weights @ confidence), float(weights @ accuracy), int(count.sum()))
-        error, chance = 100 * diagram.error, 100 * _error_by_chance(count, confidence)
+        # Σ_b |k_b − n_b p_b| / n with k_b drawn from Binomial(n_b, p_b): what chance alone makes of the error.
+        right = np.random.default_rng(0).binomial(count, np.clip(confidence, 0, 1), (DRAWS, len(count)))
+        errors = np.abs(right - count * confidence).sum(axis=1) / count.sum()
+        error, chance = 100 * diagram.error, 100 * float(np.quantile(errors, CHANCE))
         kind: Kind = "kept"
         if overall.clear:
             kind = "too sure" if overall.surplus > 0 else "too modest"
@@ -200,9 +198,3 @@ class Trust:
         off = sorted((gap for gap in bins if gap.clear), key=lambda gap: -gap.nodes * abs(gap.surplus))
         wanted = {"too sure": (1,), "too modest": (-1,), "uneven": (1, -1)}.get(kind, ())
         return Trust(overall, error, chance, kind, tuple(gap for gap in off if np.sign(gap.surplus) in wanted)[:3])
-
-
-def _error_by_chance(count: np.ndarray, confidence: np.ndarray) -> float:
-    """Σ_b |k_b − n_b p_b| / n with k_b drawn from Binomial(n_b, p_b): what chance alone makes of the error."""
-    right = np.random.default_rng(0).binomial(count, np.clip(confidence, 0, 1), (DRAWS, len(count)))
-    return float(np.quantile(np.abs(right - count * confidence).sum(axis=1) / count.sum(), CHANCE))
