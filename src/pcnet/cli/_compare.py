@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -83,8 +82,18 @@ def compare(
     asked: dict[str, Any] = {"preset": preset, "protocol": protocol, "metric": metric, "runs": runs, "seed": seed}
     # The splits are those of one method whichever are asked for, so that they depend on none that is compared.
     usual = resolve(of, DEFAULT_METHOD, fallback=True, **asked)
-    resolved = {m: replace(resolve(of, m, fallback=True, **asked), seeds=usual.seeds) for m in chosen}
-    experiments, left_out = _changed(resolved, assignments or [])
+    experiments, left_out = dict[str, Experiment](), dict[str, str]()
+    for method in chosen:
+        experiment = replace(resolve(of, method, fallback=True, **asked), seeds=usual.seeds)
+        try:
+            experiments[method] = experiment.with_overrides(assignments or []).checked()
+        except SettingError as error:
+            # A setting that a method does not have is refused before any is trained.
+            raise PcnetError(f"{experiment.title}: {error}") from None
+        except PcnetError as error:
+            left_out[experiment.title] = str(error)
+    if not experiments:
+        raise PcnetError("; ".join(dict.fromkeys(left_out.values())))
     splits = splits_of(loaded, next(iter(experiments.values())))
     check_scorable(usual.scored_by, splits)
     folder = CompareFolder.open(out, loaded, splits, experiments, resume)
@@ -143,26 +152,6 @@ def _methods(names: str) -> list[str]:
     if len(chosen) < 2:
         raise PcnetError("A comparison needs two methods or more, as in --methods mlp,gcn,pcnet.")
     return chosen
-
-
-def _changed(
-    experiments: Mapping[str, Experiment], assignments: Sequence[str]
-) -> tuple[dict[str, Experiment], dict[str, str]]:
-    """The experiments with `--set` applied, and why some methods cannot be trained with these values.
-
-    A setting that a method does not have is refused before any is trained.
-    """
-    changed, left_out = dict[str, Experiment](), dict[str, str]()
-    for method, experiment in experiments.items():
-        try:
-            changed[method] = experiment.with_overrides(assignments).checked()
-        except SettingError as error:
-            raise PcnetError(f"{experiment.title}: {error}") from None
-        except PcnetError as error:
-            left_out[experiment.title] = str(error)
-    if not changed:
-        raise PcnetError("; ".join(dict.fromkeys(left_out.values())))
-    return changed, left_out
 
 
 def _check_preset(preset: str, graph: str | None, protocol: str | None, defaults: bool) -> None:

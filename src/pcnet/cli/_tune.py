@@ -131,13 +131,12 @@ def tune(
             bests.append(search(name, table, folder / part).best)
     if not bests:
         raise PcnetError("Nothing is left to search, or no dataset of it was found; name a folder with --data.")
-    if method != DEFAULT_METHOD:
+    if method == DEFAULT_METHOD:
+        bests = write_tuned_tables(out, bests, command_line())
+        console.print(tuned_table(bests).rich())
+    else:
         console.print(f"The chosen settings are in {_write_chosen(out, method, bests)}.")
-        option.emit_json(json_file, {"cells": bests})
-        return
-    rows = write_tuned_tables(out, bests, command_line())
-    console.print(tuned_table(rows).rich())
-    option.emit_json(json_file, {"cells": rows})
+    option.emit_json(json_file, {"cells": bests})
 
 
 def _write_chosen(folder: Path, method: str, bests: Sequence[Mapping[str, Any]]) -> Path:
@@ -159,15 +158,10 @@ def _write_chosen(folder: Path, method: str, bests: Sequence[Mapping[str, Any]])
 
 def _cell(best: Mapping[str, Any]) -> dict[str, Any]:
     """What was searched, as a method's file has it, and where it comes from."""
-    search = best["search"]
-    names = dict.fromkeys(axis.partition(".")[0] for axis in search["space"])
-    model, training = (
-        {name: best[part][name] for name in names if name in best[part]} for part in ("model", "training")
-    )
+    names = dict.fromkeys(axis.partition(".")[0] for axis in best["search"]["space"])
     return {
-        "source": f"validation on {len(best['seeds'])} splits, {search['trials']} settings",
-        "model": model,
-        "training": training,
+        "source": f"validation on {len(best['seeds'])} splits, {best['search']['trials']} settings",
+        **{part: {name: best[part][name] for name in names if name in best[part]} for part in ("model", "training")},
         "validation": round(best["val"]["mean"], 2),
         **{key: best[key] for key in ("command", "date", "machine")},
     }

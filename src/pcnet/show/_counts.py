@@ -71,21 +71,15 @@ def tally(result: Result) -> Tally:
     """Count: what is kept grows with the nodes times the classes, not with the runs."""
     size, classes = result.outcomes[0].logits.shape
     labels, pooled = result.splits[0].labels.numpy(), result.pooled
-    nodes = np.concatenate([split.test.numpy() for split in result.splits])
-    logits = [outcome.logits.detach().cpu() for outcome in result.outcomes]
-    answers = np.concatenate(
-        [own[split.test].argmax(dim=1).numpy() for split, own in zip(result.splits, logits, strict=True)]
-    )
-    tested = np.bincount(nodes, minlength=size)
-    wrong = np.bincount(nodes[answers != labels[nodes]], minlength=size)
-
-    plain = torch.zeros(size, classes, dtype=torch.float64)
-    for split, own in zip(result.splits, logits, strict=True):
-        plain[split.test] += torch.softmax(own[split.test].double(), dim=1)
-    answer, probability = np.full(size, -1), np.zeros(size)
-    answer[pooled.nodes], probability[pooled.nodes] = (
-        each.numpy() for each in reversed(pooled.probabilities.max(dim=1))
-    )
+    plain, called = torch.zeros(size, classes, dtype=torch.float64), []
+    for split, outcome in zip(result.splits, result.outcomes, strict=True):
+        own = outcome.logits.detach().cpu()[split.test]
+        plain[split.test] += torch.softmax(own.double(), dim=1)
+        called.append(own.argmax(dim=1).numpy())
+    nodes, answers = np.concatenate([split.test.numpy() for split in result.splits]), np.concatenate(called)
+    tested, wrong = (np.bincount(each, minlength=size) for each in (nodes, nodes[answers != labels[nodes]]))
+    answer, probability, best = np.full(size, -1), np.zeros(size), pooled.probabilities.max(dim=1)
+    answer[pooled.nodes], probability[pooled.nodes] = best.indices.numpy(), best.values.numpy()
     if isinstance(result.headline, Estimate):
         nodes = pooled.nodes.numpy()
         answers = answer[nodes]

@@ -10,19 +10,7 @@ from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from pcnet.inspect import (
-    FIRST,
-    RESAMPLES,
-    WAYS,
-    Attempt,
-    Classes,
-    Features,
-    Frequencies,
-    Homophily,
-    Inspection,
-    Links,
-    Probe,
-)
+from pcnet.inspect import FIRST, RESAMPLES, WAYS, Attempt, Inspection, Probe
 from pcnet.show._counts import MEANINGS, measure_name
 from pcnet.show._scores import shortened
 from pcnet.show._table import Cell, Table, soft
@@ -39,15 +27,21 @@ ROOM_FOR_BARS = 78
 
 def print_inspection(console: Console, found: Inspection, arguments: Sequence[str]) -> None:
     """The whole page; `arguments` are what the user calls the graph on the command line."""
-    links, classes = found.links, found.classes
-    counts = f"{links.nodes:,} nodes, {links.edges:,} edges, {found.features.count:,} features"
+    links, classes, features = found.links, found.classes, found.features
+    counts = f"{links.nodes:,} nodes, {links.edges:,} edges, {features.count:,} features"
     console.print(Text.assemble((found.name, "bold"), f": {counts}, {len(classes.names)} classes"))
+    dense = f"{100 * features.density:.3g} % of the values are not zero"
+    columns = [
+        ("columns", f"{features.count:,}; {'computed from the links' if features.structural else dense}"),
+        ("constant", f"{features.constant:,} of {features.count:,} columns"),
+        ("empty", f"{features.empty:,} of {links.nodes:,} nodes"),
+    ]
     sections: list[tuple[str, RenderableType]] = [
-        ("Links", _grid(_links(links).items())),
-        ("Features", _grid(_features(found.features, links.nodes).items())),
-        (f"Classes ({classes.labelled:,} nodes labelled, {classes.unlabelled:,} not)", _classes(classes)),
-        ("Homophily, self loops left out", _homophily(found.homophily)),
-        ("Frequencies, smooth to rough", _frequencies(found.frequencies)),
+        ("Links", _links(found)),
+        ("Features", _grid(columns)),
+        (f"Classes ({classes.labelled:,} nodes labelled, {classes.unlabelled:,} not)", _classes(found)),
+        ("Homophily, self loops left out", _homophily(found)),
+        ("Frequencies, smooth to rough", _frequencies(found)),
     ]
     if found.probe is not None:
         metric = found.probe.metric
@@ -105,34 +99,28 @@ def _grid(rows: Iterable[Sequence[str]], columns: Sequence[str] = ("", "words"))
     return Table("", columns, [*rows], words=("words", "bar"), headed=False).rich()
 
 
-def _links(links: Links) -> dict[str, str]:
-    degrees, share = links.degrees, f", the largest with {100 * links.largest_component:.0f} % of the nodes"
-    bins = ["0", "1", *(f"{2**i}–{2 ** (i + 1) - 1}" for i in range(1, len(degrees.histogram)))]
-    bins = bins[: len(degrees.histogram)]
-    bins = bins if len(bins) <= 5 else [*bins[:4], "…", bins[-1]]
-    facts = {
-        "degree": f"{degrees.min:,} to {degrees.max:,}, median {degrees.median:g}, mean {degrees.mean:.1f}",
-        "": f"{sparkline(degrees.histogram)}  nodes with {' · '.join(bins)} neighbours",
-        "components": f"{links.components:,}{share if links.components > 1 else ''}",
-        "isolated": f"{links.isolated:,} of {links.nodes:,} nodes",
-        "self loops": f"{links.self_loops:,}",
-        "duplicates": f"{links.duplicates:,}",
-    }
+def _links(found: Inspection) -> RenderableType:
+    links, degrees = found.links, found.links.degrees
+    share = f", the largest with {100 * links.largest_component:.0f} % of the nodes" * (links.components > 1)
+    count = len(degrees.histogram)
+    bins = ["0", "1", *(f"{2**i}–{2 ** (i + 1) - 1}" for i in range(1, count))][:count]
+    bins = bins if count <= 5 else [*bins[:4], "…", bins[-1]]
+    facts = [
+        ("degree", f"{degrees.min:,} to {degrees.max:,}, median {degrees.median:g}, mean {degrees.mean:.1f}"),
+        ("", f"{sparkline(degrees.histogram)}  nodes with {' · '.join(bins)} neighbours"),
+        ("components", f"{links.components:,}{share}"),
+        ("isolated", f"{links.isolated:,} of {links.nodes:,} nodes"),
+        ("self loops", f"{links.self_loops:,}"),
+        ("duplicates", f"{links.duplicates:,}"),
+    ]
     if links.reciprocal is not None:
-        facts["direction"] = "none" if links.reciprocal == 1 else f"{100 * links.reciprocal:.0f} % listed both ways"
-    return facts
+        both = "none" if links.reciprocal == 1 else f"{100 * links.reciprocal:.0f} % listed both ways"
+        facts.append(("direction", both))
+    return _grid(facts)
 
 
-def _features(features: Features, nodes: int) -> dict[str, str]:
-    dense = f"{100 * features.density:.3g} % of the values are not zero"
-    return {
-        "columns": f"{features.count:,}; {'computed from the links' if features.structural else dense}",
-        "constant": f"{features.constant:,} of {features.count:,} columns",
-        "empty": f"{features.empty:,} of {nodes:,} nodes",
-    }
-
-
-def _classes(classes: Classes) -> RenderableType:
+def _classes(found: Inspection) -> RenderableType:
+    classes = found.classes
     if not classes.labelled:
         return "No node has a label."
     ordered = sorted(zip(classes.counts, classes.names, strict=True), key=lambda pair: -pair[0])
@@ -146,8 +134,8 @@ def _classes(classes: Classes) -> RenderableType:
     return _grid(rows, ("", "nodes", "share", "bar"))
 
 
-def _homophily(homophily: Homophily) -> RenderableType:
-    rows = []
+def _homophily(found: Inspection) -> RenderableType:
+    homophily, rows = found.homophily, []
     for name, meaning in MEANINGS.items():
         value = getattr(homophily, name)
         shown = ["–", ""] if value is None else [f"{value:.3f}", bar(value, WIDTH // 2)]
@@ -155,7 +143,9 @@ def _homophily(homophily: Homophily) -> RenderableType:
     return _grid(rows, ("", "value", "bar", "words"))
 
 
-def _frequencies(frequencies: Frequencies) -> RenderableType:
+def _frequencies(found: Inspection) -> RenderableType:
+    frequencies = found.frequencies
+
     def row(name: str, density: np.ndarray, words: str) -> list[str]:
         # Two neighbouring points for a character; roots, since one peak would flatten all the rest.
         pairs = np.sqrt(density[: len(density) // 2 * 2].reshape(-1, 2).max(axis=1))
