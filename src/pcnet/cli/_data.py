@@ -24,6 +24,7 @@ from pcnet.show import Table, strong
 
 app = typer.Typer(no_args_is_help=True)
 
+Name = Annotated[str, typer.Argument(help="A name from `pcnet data list`.")]
 #: What `found` says of the dataset inside the package.
 PACKAGE = "package"
 
@@ -54,7 +55,7 @@ def list_datasets(data: Data = None, json_file: Json = None) -> None:
 
 @app.command("get")
 def get(
-    name: Annotated[str, typer.Argument(help="A name from `pcnet data list`.")],
+    name: Name,
     data: Data = None,
     json_file: Json = None,
 ) -> None:
@@ -91,7 +92,7 @@ def verify(
 
 @app.command("export")
 def export(
-    name: Annotated[str, typer.Argument(help="A name from `pcnet data list`.")],
+    name: Name,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder to write edges and nodes into.")],
     format: Annotated[Literal["csv", "parquet"], typer.Option(help="csv or parquet.")] = "csv",
     data: Data = None,

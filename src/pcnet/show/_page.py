@@ -16,12 +16,11 @@ from pcnet.graph import Graph
 from pcnet.nn import FilterNet, filters_of, learned
 from pcnet.show import _charts as charts
 from pcnet.show import _counts as counts
-from pcnet.show._heatmap import FEW, heatmap, numbered
 from pcnet.show._passband import describe_response
 from pcnet.show._plot import inline
 from pcnet.show._scores import Score
 from pcnet.show._table import Cell, Table, strong
-from pcnet.show._template import Step, figure, flat, splits_table, write_page, written
+from pcnet.show._template import FEW, Step, figure, flat, heatmap, numbered, splits_table, write_page, written
 from pcnet.show._verdict import Scored, Trust, all_scores, warnings
 
 #: Written next to the page: all mistakes, and the picture of the learned filter.

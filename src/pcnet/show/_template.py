@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
+from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pcnet._files import write_text
 from pcnet.compare import Metric
 from pcnet.show._table import Table
+
+#: Classes of a heat map whose shares and names are written, and letters of all names above its columns.
+FEW, NARROW = 12, 50
 
 
 class Step(NamedTuple):
@@ -19,25 +25,34 @@ class Step(NamedTuple):
     command: str
 
 
-def write_page(path: str | Path, template: str, content: Mapping[str, Any]) -> None:
-    """Fill a template of the package, with the style sheet and the script in it."""
+@cache
+def templates() -> Any:
+    """The templates of the package."""
     # Imported here: commands that write no page need not wait for it.
-    from jinja2 import Environment, FunctionLoader, StrictUndefined
+    from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    environment = Environment(
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        loader=FunctionLoader(_resource),
-    )
-    environment.filters["score"] = figure
-    environment.filters["number"] = lambda value: f"{value:,}"
-    environment.filters["written"] = lambda value, metric: written(metric, value)
-    resources = {"style": _resource("style.css"), "script": _resource("page.js")}
-    page = environment.get_template(template).render({**content, **resources})
+    loader = PackageLoader("pcnet.show", "")
+    found = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, loader=loader)
+    found.filters |= {"score": figure, "number": "{:,}".format, "written": lambda value, metric: written(metric, value)}
+    return found
+
+
+def write_page(path: str | Path, template: str, content: Mapping[str, Any]) -> None:
+    """Fill a template, with the style sheet and the script in it."""
     # Names that came out of a damaged file may hold halves of characters; they become question marks.
-    write_text(path, page.encode("utf-8", "replace").decode("utf-8"))
+    write_text(path, templates().get_template(template).render(content).encode("utf-8", "replace").decode("utf-8"))
+
+
+def heatmap(counts: NDArray[np.int64], names: Sequence[str], rows: str, columns: str, label: str) -> str:
+    """Which class goes with which: a square of shares, readable for two classes as for fifty."""
+    how = {"few": len(names) <= FEW, "numbered": numbered(names)}
+    macros = templates().get_template("parts.html").module
+    return cast("str", macros.heatmap(counts.tolist(), names, rows, columns, label, **how))
+
+
+def numbered(names: Sequence[str]) -> bool:
+    """Whether classes are numbered from 1 in their order, because names would not fit above the columns."""
+    return len(names) > FEW or max(map(len, names)) * len(names) > NARROW
 
 
 def written(metric: Metric, value: float | tuple[float, float] | None) -> str:
@@ -95,7 +110,3 @@ def provenance_list(records: Sequence[Mapping[str, Any]], command: str) -> str:
 def capitalised(text: str) -> str:
     """Accuracy; ROC-AUC stays as it is."""
     return text[:1].upper() + text[1:]
-
-
-def _resource(name: str) -> str:
-    return files("pcnet.show").joinpath(name).read_text(encoding="utf-8")
