@@ -101,17 +101,8 @@ def save_figure(figure: Any, *paths: str | Path, **how: Any) -> None:
         write_atomically(path, partial(Path.write_bytes, data=picture))
 
 
-class Markup(str):
-    """HTML or SVG, which templates take as it stands."""
-
-    __slots__ = ()
-
-    def __html__(self) -> str:
-        return self
-
-
 @styled
-def inline(figure: Any, label: str) -> Markup:
+def inline(figure: Any, label: str) -> str:
     """An SVG element for a page: its width, its letters and its colours, by name, are the page's own.
 
     Nothing in it may stick out of its axes, since nothing is clipped. `label` is what stands for the picture where it
@@ -144,7 +135,7 @@ def inline(figure: Any, label: str) -> Markup:
     root.attrib.clear()
     root.attrib |= {"xmlns": _SVG, "viewBox": box, "role": "img", "aria-label": label}
     _titled(root, label)
-    return Markup(ElementTree.tostring(root, encoding="unicode"))
+    return ElementTree.tostring(root, encoding="unicode")
 
 
 def _titled(element: ElementTree.Element, text: str) -> None:

@@ -43,11 +43,15 @@ def write_page(path: str | Path, template: str, content: Mapping[str, Any]) -> N
     write_text(path, templates().get_template(template).render(content).encode("utf-8", "replace").decode("utf-8"))
 
 
+def part(name: str, *args: Any, **how: Any) -> str:
+    """A part of a page, as markup."""
+    return cast("str", getattr(templates().get_template("parts.html").module, name)(*args, **how))
+
+
 def heatmap(counts: NDArray[np.int64], names: Sequence[str], rows: str, columns: str, label: str) -> str:
     """Which class goes with which: a square of shares, readable for two classes as for fifty."""
     how = {"few": len(names) <= FEW, "numbered": numbered(names)}
-    macros = templates().get_template("parts.html").module
-    return cast("str", macros.heatmap(counts.tolist(), names, rows, columns, label, **how))
+    return part("heatmap", counts.tolist(), names, rows, columns, label, **how)
 
 
 def numbered(names: Sequence[str]) -> bool:
