@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from pcnet.cli._file_options import Data, Json, emit_json, screen
+from pcnet.cli._file_options import Data, Json, emit_json
 from pcnet.data import (
     CATALOGUE,
     EMBEDDED,
@@ -39,34 +39,26 @@ def list_datasets(data: Data = None, json_file: Json = None) -> None:
     """Show every named dataset, its size and homophily, and where it was found."""
     data_folder(data)
     rows = [_facts(dataset, data) for dataset in CATALOGUE.values()]
-    emit_json(json_file, rows)
-    if json_file == "-":
-        return
     numbers = ("nodes", "edges", "features", "classes")
     cells = [
         [row["name"], *(f"{row[each]:,}" for each in numbers), f"{row['homophily']:.2f}", _short(row["found"])]
         for row in rows
     ]
     title, columns = "Datasets (edges: undirected, with native loops)", ("name", *numbers, "homophily", "found in")
-    screen(json_file).print(Table(title, columns, cells, words=("found in",)).rich())
-    typer.echo(f"data folder: {data_folder(data) or 'none (--data or PCNET_DATA)'}")
-    typer.echo(f"cache: {cache_folder()}")
+    table = Table(title, columns, cells, words=("found in",)).rich()
+    places = f"data folder: {data_folder(data) or 'none (--data or PCNET_DATA)'}", f"cache: {cache_folder()}"
+    emit_json(json_file, rows, table, *places)
 
 
 @app.command("get")
-def get(
-    name: Name,
-    data: Data = None,
-    json_file: Json = None,
-) -> None:
+def get(name: Name, data: Data = None, json_file: Json = None) -> None:
     """Say where a dataset is; download it into the cache when it is nowhere."""
     dataset = dataset_named(name)
     folder = find(dataset, data)
     if folder is None or (dataset.split_files and not find_splits(dataset, data)):
         folder = fetch(dataset, data)
-    emit_json(json_file, {"name": dataset.name, "found": str(folder)})
-    if json_file != "-":
-        typer.echo(f"{dataset.name} is in {folder / dataset.folder}.")
+    where = f"{dataset.name} is in {folder / dataset.folder}."
+    emit_json(json_file, {"name": dataset.name, "found": str(folder)}, where)
 
 
 @app.command("verify")
@@ -80,12 +72,10 @@ def verify(
     if not chosen:
         chosen = [dataset for dataset in CATALOGUE.values() if find(dataset, data) is not None]
     rows = [row for dataset in chosen for row in file_states(dataset, data)]
-    emit_json(json_file, rows)
-    if json_file != "-":
-        cells = [[row["file"], row["state"]] for row in rows]
-        states = [each if each[1] == "ok" else strong(each) for each in cells]
-        table = Table("", ("file", "state"), states, words=("state",), wrap=True)
-        screen(json_file).print(table.rich() if rows else "No dataset was found; name a folder with --data.")
+    cells = [[row["file"], row["state"]] for row in rows]
+    states = [each if each[1] == "ok" else strong(each) for each in cells]
+    table = Table("", ("file", "state"), states, words=("state",), wrap=True)
+    emit_json(json_file, rows, table.rich() if rows else "No dataset was found; name a folder with --data.")
     if any(row["state"] in ("changed", "missing") for row in rows):
         raise typer.Exit(1)
 
@@ -103,9 +93,8 @@ def export(
 
     graph = load_dataset(name, data).as_published()
     edges, nodes = write_graph(graph, out, format=format)
-    emit_json(json_file, {"name": graph.name, "edges": str(edges), "nodes": str(nodes)})
-    if json_file != "-":
-        typer.echo(f"{graph.name} is in {edges} and {nodes}.")
+    where = f"{graph.name} is in {edges} and {nodes}."
+    emit_json(json_file, {"name": graph.name, "edges": str(edges), "nodes": str(nodes)}, where)
 
 
 def _facts(dataset: Dataset, data: Path | None) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Annotated, Any
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from typer import Option
 
 from pcnet._files import check_target, write_json
@@ -28,12 +28,15 @@ Json = Annotated[
 ]
 
 
-def emit_json(target: str | None, value: Any) -> None:
-    """Write `value` where `--json` says, if it was given."""
+def emit_json(target: str | None, value: Any, *words: RenderableType) -> None:
+    """Write `value` where `--json` says, if it was given; `words` are for the screen, where that is not there."""
     if target == "-":
         sys.stdout.write(json.dumps(value, indent=2, allow_nan=False) + "\n")
-    elif target is not None:
+        return
+    if target is not None:
         write_json(target, value)
+    for each in words:
+        screen(target).print(each, soft_wrap=isinstance(each, str))
 
 
 def screen(target: str | None) -> Console:

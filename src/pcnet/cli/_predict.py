@@ -73,19 +73,17 @@ def predict(
     counts = [[str(n), f"{count:,}", f"{sure[of == n].mean():.2f}"] for n, count in found.most_common()]
     title = f"Predicted for {len(rows):,} nodes of {graph.name}"
     console.print(Table(title, ("class", "nodes", "mean probability"), counts).rich(), "", sep="\n")
-    models = f"{len(ensemble.models)} models of {ensemble.settings.method}"
-    console.print(f"{models}; predictions are in {output}")
-    option.emit_json(
-        json_file,
-        {
-            "nodes": len(rows),
-            "models": len(ensemble.models),
-            "method": ensemble.settings.method,
-            "predicted": {str(name): count for name, count in found.items()},
-            "calibration_error": ensemble.calibration_error,
-            "output": str(output),
-        },
-    )
+    models, method = len(ensemble.models), ensemble.settings.method
+    console.print(f"{models} models of {method}; predictions are in {output}")
+    value = {
+        "nodes": len(rows),
+        "models": models,
+        "method": method,
+        "predicted": {str(name): count for name, count in found.items()},
+        "calibration_error": ensemble.calibration_error,
+        "output": str(output),
+    }
+    option.emit_json(json_file, value)
 
 
 def _graph(run: Path, name: str | None, ensemble: Ensemble, data: Path | None, read: list[str] | None) -> Graph:

@@ -21,7 +21,16 @@ from pcnet.show._plot import inline
 from pcnet.show._results import print_notes
 from pcnet.show._scores import Score, scores_text
 from pcnet.show._table import Cell, Table, strong
-from pcnet.show._template import Step, flat, provenance_list, splits_table, with_interval, write_page, written
+from pcnet.show._template import (
+    Step,
+    flat,
+    provenance_list,
+    splits_table,
+    with_interval,
+    with_unit,
+    write_page,
+    written,
+)
 
 _WORDS = {WORSE: "Worse", PERHAPS: "Perhaps as good", UNKNOWN: "Behind it"}
 #: Columns of a screen that has room for the whole table; on others ranks and their test are left to the files.
@@ -107,7 +116,6 @@ def scored(trained: Trained) -> str:
 def _meaning(compared: Compared) -> list[str]:
     """What scores and differences are, and, in sentences of their own, ranks and their test."""
     metric, test, least = compared.metric, compared.trained[0].test, compared.numbers.least
-    unit = f"{metric.title}{' in percent' if metric.percent else ', lower is better'}"
     if test.nodes:
         others = f"the {test.unlabelled:,} without a label" if test.unlabelled else "nodes like them"
         what = f"what {test.nodes:,} tested nodes say of {others}, with its 95 % interval"
@@ -116,7 +124,7 @@ def _meaning(compared: Compared) -> list[str]:
         what = "mean over the splits' test nodes; its 95 % interval is a bootstrap over splits"
         chance = "with an interval that allows for the nodes that splits share (Nadeau and Bengio 2003)"
     sentences = [
-        f"Score: {unit}, {what}.",
+        f"Score: {with_unit(metric)}, {what}.",
         f"Behind the best: in the same unit, {chance}; all of these intervals together hold at 95 %. Above 0 "
         "throughout means worse.",
         "Rank: mean over splits, 1 is best. p: Wilcoxon's signed-rank test against the best, corrected by Holm; it "

@@ -15,7 +15,7 @@ from pcnet.compare import METRICS, Metric, Summary
 from pcnet.experiment import Estimate, Experiment, Result
 from pcnet.graph import Graph
 from pcnet.show._table import Table, soft, strong
-from pcnet.show._template import capitalised, provenance_list, with_interval
+from pcnet.show._template import provenance_list, with_interval, with_unit
 from pcnet.tune import DEFAULTS, Search, Tuned, metric_of, named, reading, reported
 
 #: Metrics that are shown besides the one that counts.
@@ -111,16 +111,16 @@ def _shown(result: Result) -> list[str]:
 
 def _scores_table(rows: Sequence[Row], note: str) -> Table:
     """A row for each score that there is; those that took no part in choosing anything are soft."""
-    cells, metric = [], rows[0][1]
-    for name, own, found in rows:
+    cells = []
+    for name, metric, found in rows:
         if isinstance(found, Summary):
-            row = [name, own.text(found.mean), with_interval(own, interval=found.ci95)]
-            row += [own.text(found.half_width), own.text(found.std)]
+            row = [name, metric.text(found.mean), with_interval(metric, interval=found.ci95)]
+            row += [metric.text(found.half_width), metric.text(found.std)]
             cells.append(soft(row) if "published" in name or "by test" in name else row)
         elif found is not None:
             cells.append(soft([name, f"{found[0]:.2f}", "", f"{found[1]:.2f}", ""]))
-    title = f"{capitalised(metric.title)}{' in percent' if metric.percent else ', lower is better'}"
-    return Table(title, ("", "mean", "interval", "±", "std"), cells, (note,))
+    title = with_unit(rows[0][1])
+    return Table(title[:1].upper() + title[1:], ("", "mean", "interval", "±", "std"), cells, (note,))
 
 
 def tune_headline(graph: Graph, search: Search, words: str) -> str:

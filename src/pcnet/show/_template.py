@@ -111,6 +111,6 @@ def provenance_list(records: Sequence[Mapping[str, Any]], command: str) -> str:
     return "".join(f"- {line}\n" for line in lines)
 
 
-def capitalised(text: str) -> str:
-    """Accuracy; ROC-AUC stays as it is."""
-    return text[:1].upper() + text[1:]
+def with_unit(metric: Metric) -> str:
+    """accuracy in percent; log loss, lower is better."""
+    return f"{metric.title}{' in percent' if metric.percent else ', lower is better'}"
