@@ -33,7 +33,7 @@ def application(command: str | None) -> typer.Typer:
     app.callback(invoke_without_command=True)(_root)
     for name in COMMANDS:
         if name != command:
-            app.command(name, help=docstring(name))(_not_loaded)
+            app.command(name, help=docstring(name))(lambda: None)
             continue
         module = import_module(f"pcnet.cli._{name}")
         if hasattr(module, "app"):
@@ -48,10 +48,6 @@ def docstring(command: str) -> str:
     tree = ast.parse(Path(__file__).with_name(f"_{command}.py").read_text(encoding="utf-8"))
     (function,) = (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == command)
     return ast.get_docstring(function) or ""
-
-
-def _not_loaded() -> None:
-    """Stands for a command that was not asked for."""
 
 
 def _root(

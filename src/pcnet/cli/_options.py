@@ -6,8 +6,9 @@ import os
 import shlex
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import torch
 from typer import Argument, Option
@@ -93,11 +94,11 @@ Plugin = Annotated[
 ]
 
 
-def graph_at(name: str | None, data: Path | None, read: Sequence[str] | None = None) -> Graph:
+def graph_at(name: str | None, data: Path | None, read: Sequence[str] | None = None, **known: Any) -> Graph:
     """The graph that a GRAPH argument means; None is CiteSeer, which is inside the package.
 
     A bare word that names a dataset is that dataset, whatever lies in the working folder: `./texas` is the folder.
-    `read` are `key=value` options of `read_graph`.
+    `read` are `key=value` options of `read_graph`, `known` are those that a training has settled.
     """
     if name is None or names_dataset(name):
         if read:
@@ -111,7 +112,7 @@ def graph_at(name: str | None, data: Path | None, read: Sequence[str] | None = N
         return load_dataset(name or EMBEDDED, data)
     if Path(name).exists() or {os.sep, os.altsep} & {*name} or name.lower().endswith(tuple(READERS)):
         with ProgressBar() as progress:
-            return graph_of(Path(name), ReadOptions.parse(read), progress)
+            return graph_of(Path(name), replace(ReadOptions.parse(read), **known), progress)
     raise PcnetError(
         f"'{name}' is neither a file or folder here nor a named dataset.{close_match(name, CATALOGUE)} "
         f"Give the path of your graph, or one of {', '.join(CATALOGUE)}."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,11 +12,9 @@ from typer import Argument, Option
 from pcnet._files import check_target, read_json, write_atomically, write_csv
 from pcnet._machine import chosen_device
 from pcnet.cli import _options as option
-from pcnet.data import ReadOptions, graph_of
 from pcnet.errors import PcnetError
 from pcnet.experiment import Ensemble
-from pcnet.graph import Graph
-from pcnet.show import ProgressBar, Table
+from pcnet.show import Table
 
 ENDINGS = (".csv", ".parquet")
 
@@ -54,7 +51,15 @@ def predict(
         raise PcnetError(f"{output} must end in {' or '.join(ENDINGS)}.")
     check_target(output)
     ensemble = Ensemble.load(run)
-    graph = _graph(run, graph_name, ensemble, data, read)
+    if graph_name is None:
+        trained = read_json(run / "settings.json")
+        try:
+            graph_name, read = str(trained["graph"]), read or trained["read"]
+        except (KeyError, TypeError):
+            raise PcnetError(f"{run} does not say which graph it was trained on; name one.") from None
+    # Its columns are read as those of the training.
+    known = {"schema": ensemble.reading_schema, "classes": ensemble.classes}
+    graph = option.graph_at(graph_name, data, read, **known)
     probabilities = ensemble.probabilities(graph, device).numpy()
     rows = np.flatnonzero(graph.y.numpy() < 0) if unlabelled else np.arange(graph.num_nodes)
     if len(rows) == 0:
@@ -84,21 +89,6 @@ def predict(
         "output": str(output),
     }
     option.emit_json(json_file, value)
-
-
-def _graph(run: Path, name: str | None, ensemble: Ensemble, data: Path | None, read: list[str] | None) -> Graph:
-    """The graph that was asked for, its columns read as those of the training."""
-    if name is None:
-        trained = read_json(run / "settings.json")
-        try:
-            name, read = trained["graph"], read or trained["read"]
-        except (KeyError, TypeError):
-            raise PcnetError(f"{run} does not say which graph it was trained on; name one.") from None
-    if option.names_dataset(name):
-        return option.graph_at(name, data, read)
-    options = replace(ReadOptions.parse(read), schema=ensemble.reading_schema, classes=ensemble.classes)
-    with ProgressBar() as progress:
-        return graph_of(name, options, progress)
 
 
 def _write(path: Path, columns: dict[str, list[Any]]) -> None:
