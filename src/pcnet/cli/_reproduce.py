@@ -23,13 +23,8 @@ from pcnet.paper import Cell, Record, TableSweep
 from pcnet.propagate import available_threads
 from pcnet.show import ProgressBar, Table, provenance_list
 
-TABLES: dict[str, tuple[str, ...]] = {
-    "table1": ("table1",),
-    "table2": ("table2",),
-    "table3": ("table3",),
-    "table4": ("table4",),
-    "ablation": ("eta-half", "no-identity"),
-}
+TABLES: dict[str, tuple[str, ...]] = {name: (name,) for name in ("table1", "table2", "table3", "table4")}
+TABLES["ablation"] = ("eta-half", "no-identity")
 OTHERS = ("figure2", "datasets")
 TARGETS = (*TABLES, *OTHERS, "all")
 

@@ -22,11 +22,11 @@ from pcnet.show._scores import LONGEST, Score, axis_title, digits, ends, shorten
 RUNS, POINTS = 30, 150
 _RUN: dict[str, Any] = {"color": SOFT, "lw": 0.8, "alpha": 0.55}
 _IDEAL: dict[str, Any] = {"color": SOFT, "lw": 1.0, "ls": (0, (4, 4))}
+_DOT: dict[str, Any] = {"marker": "o", "mfc": ACCENT, "mec": PAGE, "mew": 0.8, "ms": 7, "ls": ""}
 #: Inches of a picture of ranks: its axis, a method's row, a bar's, how far a bar sticks out, and what is left free.
 AXIS, ROW, BAR_ROW, OVERHANG, GAP, MARGIN = 4.6, 0.24, 0.15, 0.06, 0.08, 0.15
 #: Characters of a line of its title and of its caption.
 TITLE, CAPTION = 75, 105
-_DOT: dict[str, Any] = {"marker": "o", "mfc": ACCENT, "mec": PAGE, "mew": 0.8, "ms": 7, "ls": ""}
 
 
 @styled

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from pcnet.compare import METRICS, Metric, Reliability, Summary
+from pcnet.compare import METRICS, Metric, Reliability
 from pcnet.experiment import Estimate, Result
 from pcnet.show._counts import Interval, Tally, percent_interval
 from pcnet.show._template import written
@@ -80,13 +80,18 @@ def all_scores(result: Result, results: Tally) -> list[Scored]:
     for name in dict.fromkeys([result.experiment.metric, *(name for name in METRICS if name in result.test)]):
         metric, summary = METRICS[name], result.test[name]
         guess = float(np.mean([guess_score(metric, labels, classes) for labels in parts]))
-        interval = measured_in = _interval(name, summary, len(result.splits[0].test))
-        measured = summary.mean
+        measured: float = summary.mean
+        interval: Interval | None = summary.ci95
+        around = interval
         if isinstance(summary, Estimate):
             # ± σ √(1/n) for the n tested nodes, from ± σ √(1/n + 1/m) for the m without a label.
             low, high = (summary.measured + summary.tested_part * (end - summary.mean) for end in summary.ci95)
-            measured, measured_in = summary.measured, (low, high)
-        found.append(Scored(metric, summary.mean, interval, guess, measured, measured_in))
+            measured, around = summary.measured, (low, high)
+        elif len(summary.per_run) == 1:
+            # A single run has an interval only where its score is a share of its test nodes.
+            nodes = len(result.splits[0].test)
+            around = interval = percent_interval(measured / 100, nodes) if name == "accuracy" else None
+        found.append(Scored(metric, summary.mean, interval, guess, measured, around))
     return found
 
 
@@ -95,13 +100,6 @@ def guess_score(metric: Metric, labels: Tensor, classes: int) -> float:
     shares = torch.bincount(labels, minlength=classes).double() / len(labels)
     logits = shares.clamp(min=torch.finfo(torch.float64).tiny).log()
     return metric.score(logits.expand(len(labels), -1), labels)
-
-
-def _interval(name: str, summary: Summary, nodes: int) -> Interval | None:
-    """The interval of a score; that of a single run is Wilson's, of a share of its test nodes."""
-    if isinstance(summary, Estimate) or len(summary.per_run) > 1:
-        return summary.ci95
-    return percent_interval(summary.mean / 100, nodes) if name == "accuracy" else None
 
 
 def warnings(scores: Sequence[Scored], missed: Sequence[str], tested: int) -> list[str]:
