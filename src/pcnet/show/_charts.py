@@ -15,8 +15,9 @@ from pcnet.compare import LEVEL, CriticalDifference, Metric, Reliability
 from pcnet.graph import Operator
 from pcnet.nn import Learned, PolynomialConv, learned
 from pcnet.show._counts import Bin
-from pcnet.show._plot import ACCENT, INK, PAGE, SECOND, SOFT, WIDTH, panels, save_figure, styled, tip
+from pcnet.show._plot import ACCENT, INK, PAGE, SECOND, SOFT, WIDTH, inline, panels, save_figure, styled, tip
 from pcnet.show._scores import LONGEST, Score, axis_title, digits, ends, shortened, span
+from pcnet.show._template import written
 
 #: Runs that are drawn one by one, and points of each curve.
 RUNS, POINTS = 30, 150
@@ -123,6 +124,12 @@ def scores_chart(scores: Sequence[Score], metric: Metric, title: str = "") -> An
     axes.grid(False, axis="y")
     axes.spines[:].set_visible(False)
     return figure
+
+
+def scores_on_page(scores: Sequence[Score], metric: Metric) -> str:
+    """The same as an element of a page, with the numbers for those who do not see it."""
+    numbers = ", ".join(f"{each.name} {written(metric, each.value)}" for each in scores)
+    return inline(scores_chart(scores, metric), f"{metric.title}: {numbers}")
 
 
 def plot_scores(scores: Sequence[Score], metric: Metric, paths: Sequence[str | Path], title: str) -> None:

@@ -16,8 +16,7 @@ from rich.console import Console
 from pcnet._files import write_json, write_text
 from pcnet.compare import LEVEL, PERHAPS, UNKNOWN, WORSE, Comparison, CriticalDifference, Metric, metric_named
 from pcnet.experiment import DEFAULT_METHOD, Compared, Trained, provenance
-from pcnet.show._charts import plot_critical_difference, plot_scores, scores_chart
-from pcnet.show._plot import inline
+from pcnet.show._charts import plot_critical_difference, plot_scores, scores_on_page
 from pcnet.show._results import print_notes
 from pcnet.show._scores import Score, scores_text
 from pcnet.show._table import Cell, Table, strong
@@ -29,7 +28,6 @@ from pcnet.show._template import (
     with_interval,
     with_unit,
     write_page,
-    written,
 )
 
 _WORDS = {WORSE: "Worse", PERHAPS: "Perhaps as good", UNKNOWN: "Behind it"}
@@ -190,14 +188,13 @@ def write_comparison(out: Path, record: Mapping[str, Any], ranks: CriticalDiffer
 def write_comparison_page(path: str | Path, record: Mapping[str, Any]) -> None:
     """The verdict, scores, differences, and what to do next."""
     metric, methods = metric_named(record["metric"]), record["methods"]
-    scores, titles = scores_of(methods), {row["method"]: row["title"] for row in methods}
-    label = f"{metric.title}: {', '.join(f'{each.name} {written(metric, each.value)}' for each in scores)}"
+    titles = {row["method"]: row["title"] for row in methods}
     content = {
         "title": f"{len(methods)} method{'s' if len(methods) > 1 else ''} compared on {record['graph']}",
         "compared": record,
         "metric": metric,
         "best": methods[0],
-        "picture": inline(scores_chart(scores, metric), label),
+        "picture": scores_on_page(scores_of(methods), metric),
         "methods": methods_table(record, seconds=True),
         "differences": _differences(record["pairs"], titles, metric) if len(titles) > 1 else None,
         "groups": [[titles[method] for method in group] for group in record["groups"]],

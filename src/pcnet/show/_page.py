@@ -101,7 +101,6 @@ def _scores(result: Result, results: counts.Tally, names: Sequence[str]) -> dict
         if printed is not None:
             lines.append(Score(name, printed[0], (printed[0] - printed[1], printed[0] + printed[1])))
     lines.append(Score("a guess", main.guess))
-    label = f"{metric.title}: {', '.join(f'{each.name} {written(metric, each.value)}' for each in lines)}"
     found = sorted((each for each in classes if each.recall is not None), key=lambda each: each.recall or 0)
     missed = [f"“{_spoken(each.name)}” (0 of {each.support:,} nodes)" for each in found if not each.recall]
     largest = next(each.guess for each in scores if each.metric.name == "accuracy")
@@ -110,7 +109,7 @@ def _scores(result: Result, results: counts.Tally, names: Sequence[str]) -> dict
         "main": main,
         "interval": main.interval and " and ".join(written(metric, end) for end in main.interval),
         "warnings": warnings(scores, missed, tested),
-        "picture": inline(charts.scores_chart(lines, metric), label),
+        "picture": charts.scores_on_page(lines, metric),
         "tested": tested,
         "least": f"“{_spoken(found[0].name)}” least ({found[0].recall or 0:.0f}\u00a0%)",
         "largest": (_spoken(names[int(results.confusion.sum(axis=1).argmax())]), largest),
