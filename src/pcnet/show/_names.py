@@ -2,7 +2,6 @@
 # ruff: noqa: F401
 
 from pcnet.show._charts import plot_critical_difference, plot_response, plot_scores
-from pcnet.show._compare_progress import CompareProgress
 from pcnet.show._comparison import (
     comparison_record,
     listed,
@@ -15,6 +14,7 @@ from pcnet.show._inspect import print_inspection
 from pcnet.show._page import write_report
 from pcnet.show._passband import Passband, describe_response
 from pcnet.show._plot import COLOURS, MARKERS, PALE, RULE, SOFT, panels, save_figure, styled
+from pcnet.show._progress import CompareProgress, ProgressBar
 from pcnet.show._results import (
     graph_words,
     print_notes,
