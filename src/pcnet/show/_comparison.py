@@ -18,7 +18,7 @@ from pcnet.compare import LEVEL, PERHAPS, UNKNOWN, WORSE, Comparison, CriticalDi
 from pcnet.experiment import DEFAULT_METHOD, Compared, Trained, provenance
 from pcnet.show._charts import plot_critical_difference, plot_scores, scores_on_page
 from pcnet.show._results import print_notes
-from pcnet.show._scores import Score, scores_text
+from pcnet.show._scores import Score, digits, scores_text
 from pcnet.show._table import Cell, Table, strong
 from pcnet.show._template import (
     Step,
@@ -193,6 +193,7 @@ def write_comparison_page(path: str | Path, record: Mapping[str, Any]) -> None:
         "title": f"{len(methods)} method{'s' if len(methods) > 1 else ''} compared on {record['graph']}",
         "compared": record,
         "metric": metric,
+        "digits": digits(metric),
         "best": methods[0],
         "picture": scores_on_page(scores_of(methods), metric),
         "methods": methods_table(record, seconds=True),

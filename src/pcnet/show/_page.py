@@ -18,7 +18,7 @@ from pcnet.show import _charts as charts
 from pcnet.show import _counts as counts
 from pcnet.show._passband import describe_response
 from pcnet.show._plot import inline
-from pcnet.show._scores import Score
+from pcnet.show._scores import Score, digits
 from pcnet.show._table import Cell, Table, strong
 from pcnet.show._template import FEW, Step, figure, flat, heatmap, numbered, splits_table, write_page, written
 from pcnet.show._verdict import Scored, Trust, all_scores, warnings
@@ -50,6 +50,7 @@ def write_report(path: str | Path, graph: Graph, result: Result, *, steps: Seque
         "results": results,
         "experiment": experiment,
         "metric": experiment.scored_by,
+        "digits": digits(experiment.scored_by),
         "runs": len(result.outcomes),
         "drawn": charts.RUNS,
         "headline": result.headline,

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from pcnet._files import write_text
 from pcnet.compare import Metric
+from pcnet.show._scores import digits
 from pcnet.show._table import Table
 
 #: Classes of a heat map whose shares and names are written, and letters of all names above its columns.
@@ -64,7 +65,7 @@ def written(metric: Metric, value: float | tuple[float, float] | None) -> str:
     if value is None:
         return "–"
     ends = value if isinstance(value, tuple) else (value,)
-    return " to ".join(f"{end:.{1 if metric.percent else 3}f}" for end in ends) + "\u00a0%" * metric.percent
+    return " to ".join(f"{end:.{digits(metric)}f}" for end in ends) + "\u00a0%" * metric.percent
 
 
 def with_interval(metric: Metric, value: float | None = None, interval: Sequence[float] | None = None) -> str:
