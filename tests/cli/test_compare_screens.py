@@ -43,7 +43,7 @@ TITLES = ("pcnet", "pcnet-half-lin", "glognn++")
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_on_screens(compared, width):
-    console = Console(file=io.StringIO(), width=width)
+    console = Console(file=io.StringIO(), width=width, highlight=False, markup=False)
     print_comparison(console, comparison_record(compared, "accuracy", [], "cpu"))
     text = console.file.getvalue()
     assert "…" not in text

@@ -16,9 +16,17 @@ from hypothesis import strategies as st
 from pcnet import Graph
 from pcnet.compare import reliability, temperature, wilson
 from pcnet.graph import edge_homophily, node_homophily
-from pcnet.show._mistakes import COLUMNS, mistakes, write_mistakes
-from pcnet.show._surroundings import Surroundings, by_degree, by_likeness
-from pcnet.show._tally import class_scores, frequent_confusions, tally
+from pcnet.show._counts import (
+    COLUMNS,
+    Surroundings,
+    by_degree,
+    by_likeness,
+    class_scores,
+    frequent_confusions,
+    mistakes,
+    tally,
+    write_mistakes,
+)
 from strategies import graphs
 
 

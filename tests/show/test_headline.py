@@ -15,8 +15,8 @@ from test_write_report import words
 from pcnet import Graph, csbm
 from pcnet.compare import METRICS
 from pcnet.experiment import Estimate, Experiment, run_experiment
-from pcnet.show._headline import MEANINGS, all_scores, guess_score
-from pcnet.show._tally import tally
+from pcnet.show._counts import tally
+from pcnet.show._verdict import MEANINGS, all_scores, guess_score
 from pcnet.training import TrainingSettings
 
 STRATIFIED = "stratified-60-20-20"

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from pcnet.compare import METRICS, Reliability
 from pcnet.show import Score
 from pcnet.show._charts import bins_chart, curves_chart, reliability_chart, scores_chart
-from pcnet.show._heatmap import FEW, heatmap, numbered
+from pcnet.show._counts import Bin
 from pcnet.show._plot import inline
 from pcnet.show._scores import plain, span, ticks
-from pcnet.show._surroundings import Bin
+from pcnet.show._template import FEW, heatmap, numbered
 
-HEAT = {"rows": "true", "columns": "answer", "label": "a heat map"}
+HEAT = ("true", "answer", "a heat map")
 
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -62,7 +62,7 @@ def test_heat_maps_of_two_to_fifty_classes(classes, name):
     names = [name.format(k) for k in range(classes)]
     counts = np.eye(classes, dtype=np.int64) * 7 + 1
     counts[1] = 0
-    table = ElementTree.fromstring(heatmap(counts, names, **HEAT))
+    table = ElementTree.fromstring(heatmap(counts, names, *HEAT))
     assert table.get("aria-label") == "a heat map"
     cells = [cell for cell in table.iter("td") if cell.get("title")]
     assert len(cells) == classes * (classes - 1)
@@ -77,7 +77,7 @@ def test_heat_maps_of_two_to_fifty_classes(classes, name):
 
 def test_names_are_text_whatever_they_hold():
     names = ["<script>alert(1)</script>", 'a "b" & c']
-    table = heatmap(np.ones((2, 2), dtype=np.int64), names, **HEAT)
+    table = heatmap(np.ones((2, 2), dtype=np.int64), names, *HEAT)
     assert "<script" not in table
     assert any("<script>" in cell.get("title", "") for cell in ElementTree.fromstring(table).iter("td"))
 

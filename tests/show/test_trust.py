@@ -14,7 +14,7 @@ from pcnet import Graph, Outcome
 from pcnet.compare import reliability, temperature
 from pcnet.experiment import Experiment, splits_of
 from pcnet.nn import method_named
-from pcnet.show._trust import CHANCE, DRAWS, Trust
+from pcnet.show._verdict import CHANCE, DRAWS, Trust
 
 
 def said(confidence, right):

@@ -33,7 +33,7 @@ def application(command: str | None) -> typer.Typer:
     app.callback(invoke_without_command=True)(_root)
     for name in COMMANDS:
         if name != command:
-            app.command(name, help=docstring(name))(_not_loaded)
+            app.command(name, help=docstring(name))(lambda: None)
             continue
         module = import_module(f"pcnet.cli._{name}")
         if hasattr(module, "app"):
@@ -50,10 +50,6 @@ def docstring(command: str) -> str:
     return ast.get_docstring(function) or ""
 
 
-def _not_loaded() -> None:
-    """Stands for a command that was not asked for."""
-
-
 def _root(
     version: Annotated[bool, typer.Option("--version", help="Print the version and leave.", is_eager=True)] = False,
 ) -> None:
@@ -64,30 +60,32 @@ def _root(
 
 def main() -> None:
     """Run a command; what is wrong with its input is one sentence on standard error and exit code 2."""
-    warnings.showwarning = _show_warning
+    warnings.showwarning = lambda message, *_, **__: print(f"note: {message}", file=sys.stderr)
+    sentence, code = "", 2
     try:
-        code = application(_command(sys.argv[1:]))(prog_name="pcnet", standalone_mode=False)
+        code = application(_command(sys.argv[1:]))(prog_name="pcnet", standalone_mode=False) or 0
+        # Typer makes a Ctrl-C that nobody caught a code of 130, without a word.
+        sentence = "Interrupted." if code == 130 else ""
     except PcnetError as error:
-        _fail(str(error), 2)
+        sentence = str(error)
     except MemoryError:
-        _fail("There is not enough memory for that; take fewer runs, epochs or hidden units.", 2)
+        sentence = "There is not enough memory for that; take fewer runs, epochs or hidden units."
     except Interrupted as error:
-        _fail(str(error), 130)
+        sentence, code = str(error), 130
     except (KeyboardInterrupt, typer.Abort):
-        _fail("Interrupted.", 130)
+        sentence, code = "Interrupted.", 130
     except BrokenPipeError:
         # The reader of our output has gone, as in `pcnet data list | head`.
         sys.stderr.close()
-        sys.exit(141)
+        code = 141
     except Exception as error:
         # Typer's own complaints about arguments are exceptions that can word themselves.
-        wording = getattr(error, "format_message", None)
-        if wording is None:
+        if not hasattr(error, "format_message"):
             raise
-        _fail(wording(), 2)  # empty where the help was shown instead
-    else:
-        # Typer makes a Ctrl-C that nobody caught a code of 130, without a word.
-        _fail("Interrupted." if code == 130 else "", code or 0)
+        sentence = error.format_message()  # empty where the help was shown instead
+    if sentence:
+        print(f"pcnet: {sentence}", file=sys.stderr)
+    sys.exit(code)
 
 
 def _command(arguments: Sequence[str]) -> str | None:
@@ -96,13 +94,3 @@ def _command(arguments: Sequence[str]) -> str | None:
     if command == "bench":
         raise PcnetError("Benchmarks are not part of the package; run make bench in the repository.")
     return command
-
-
-def _fail(sentence: str, code: int) -> None:
-    if sentence:
-        print(f"pcnet: {sentence}", file=sys.stderr)
-    sys.exit(code)
-
-
-def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    print(f"note: {message}", file=sys.stderr)

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
-from rich.console import Console
 
-from pcnet.cli._file_options import DataOption, JsonOption, emit_json
+from pcnet.cli._file_options import Data, Json, emit_json
 from pcnet.data import (
     CATALOGUE,
     EMBEDDED,
@@ -25,6 +24,7 @@ from pcnet.show import Table, strong
 
 app = typer.Typer(no_args_is_help=True)
 
+Name = Annotated[str, typer.Argument(help="A name from `pcnet data list`.")]
 #: What `found` says of the dataset inside the package.
 PACKAGE = "package"
 
@@ -35,77 +35,66 @@ def data() -> None:
 
 
 @app.command("list")
-def list_datasets(data: DataOption = None, json_file: JsonOption = None) -> None:
+def list_datasets(data: Data = None, json_file: Json = None) -> None:
     """Show every named dataset, its size and homophily, and where it was found."""
     data_folder(data)
     rows = [_facts(dataset, data) for dataset in CATALOGUE.values()]
-    emit_json(json_file, rows)
-    if json_file == "-":
-        return
     numbers = ("nodes", "edges", "features", "classes")
     cells = [
         [row["name"], *(f"{row[each]:,}" for each in numbers), f"{row['homophily']:.2f}", _short(row["found"])]
         for row in rows
     ]
     title, columns = "Datasets (edges: undirected, with native loops)", ("name", *numbers, "homophily", "found in")
-    Console().print(Table(title, columns, cells, words=("found in",)).rich())
-    typer.echo(f"data folder: {data_folder(data) or 'none (--data or PCNET_DATA)'}")
-    typer.echo(f"cache: {cache_folder()}")
+    table = Table(title, columns, cells, words=("found in",)).rich()
+    places = f"data folder: {data_folder(data) or 'none (--data or PCNET_DATA)'}", f"cache: {cache_folder()}"
+    emit_json(json_file, rows, table, *places)
 
 
 @app.command("get")
-def get(
-    name: Annotated[str, typer.Argument(help="A name from `pcnet data list`.")],
-    data: DataOption = None,
-    json_file: JsonOption = None,
-) -> None:
+def get(name: Name, data: Data = None, json_file: Json = None) -> None:
     """Say where a dataset is; download it into the cache when it is nowhere."""
     dataset = dataset_named(name)
     folder = find(dataset, data)
     if folder is None or (dataset.split_files and not find_splits(dataset, data)):
         folder = fetch(dataset, data)
-    emit_json(json_file, {"name": dataset.name, "found": str(folder)})
-    if json_file != "-":
-        typer.echo(f"{dataset.name} is in {folder / dataset.folder}.")
+    where = f"{dataset.name} is in {folder / dataset.folder}."
+    emit_json(json_file, {"name": dataset.name, "found": str(folder)}, where)
 
 
 @app.command("verify")
 def verify(
     names: Annotated[list[str] | None, typer.Argument(help="Names; all datasets that were found by default.")] = None,
-    data: DataOption = None,
-    json_file: JsonOption = None,
+    data: Data = None,
+    json_file: Json = None,
 ) -> None:
     """Compare every raw file's checksum with the known one; exit code 1 if one differs or is missing."""
     chosen = [dataset_named(name) for name in names or []]
     if not chosen:
         chosen = [dataset for dataset in CATALOGUE.values() if find(dataset, data) is not None]
     rows = [row for dataset in chosen for row in file_states(dataset, data)]
-    emit_json(json_file, rows)
-    if json_file != "-":
-        cells = [[row["file"], row["state"]] for row in rows]
-        states = [each if each[1] == "ok" else strong(each) for each in cells]
-        table = Table("", ("file", "state"), states, words=("state",), wrap=True)
-        Console().print(table.rich() if rows else "No dataset was found; name a folder with --data.")
+    cells = [[row["file"], row["state"]] for row in rows]
+    states = [each if each[1] == "ok" else strong(each) for each in cells]
+    table = Table("", ("file", "state"), states, words=("state",), wrap=True)
+    emit_json(json_file, rows, table.rich() if rows else "No dataset was found; name a folder with --data.")
     if any(row["state"] in ("changed", "missing") for row in rows):
         raise typer.Exit(1)
 
 
 @app.command("export")
 def export(
-    name: Annotated[str, typer.Argument(help="A name from `pcnet data list`.")],
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder to write edges and nodes into.")],
-    format: Annotated[Literal["csv", "parquet"], typer.Option("--format", help="csv or parquet.")] = "csv",
-    data: DataOption = None,
-    json_file: JsonOption = None,
+    name: Name,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder to write edges and nodes into.")],
+    format: Annotated[Literal["csv", "parquet"], typer.Option(help="csv or parquet.")] = "csv",
+    data: Data = None,
+    json_file: Json = None,
 ) -> None:
     """Write a dataset as two tables, edges and nodes; read back, they are the same graph to the bit."""
     from pcnet.data import load_dataset, write_graph  # with torch, which the other commands do without
 
     graph = load_dataset(name, data).as_published()
     edges, nodes = write_graph(graph, out, format=format)
-    emit_json(json_file, {"name": graph.name, "edges": str(edges), "nodes": str(nodes)})
-    if json_file != "-":
-        typer.echo(f"{graph.name} is in {edges} and {nodes}.")
+    where = f"{graph.name} is in {edges} and {nodes}."
+    emit_json(json_file, {"name": graph.name, "edges": str(edges), "nodes": str(nodes)}, where)
 
 
 def _facts(dataset: Dataset, data: Path | None) -> dict[str, Any]:

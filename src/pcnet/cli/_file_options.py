@@ -1,4 +1,4 @@
-"""Options that name files, for commands that load nothing large."""
+"""Options that name files, and where results go, for commands that load nothing large."""
 
 from __future__ import annotations
 
@@ -7,34 +7,38 @@ import sys
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from rich.console import Console, RenderableType
+from typer import Option
 
 from pcnet._files import check_target, write_json
 
-DataOption = Annotated[
-    Path | None, typer.Option("--data", metavar="DIR", help="Folder of raw datasets (else $PCNET_DATA).")
-]
-JsonOption = Annotated[
+
+def _writable(target: str | None) -> str | None:
+    """What `--json` says, unless it certainly cannot be written."""
+    if target not in (None, "-", "/dev/stdout"):
+        check_target(str(target))
+    # As a file it would be written over what else is printed there.
+    return "-" if target == "/dev/stdout" else target
+
+
+Data = Annotated[Path | None, Option("--data", metavar="DIR", help="Folder of raw datasets (else $PCNET_DATA).")]
+Json = Annotated[
     str | None,
-    typer.Option(
-        "--json",
-        metavar="FILE",
-        help="Write the result as JSON; '-' is standard output.",
-        # As a file it would be written over what else is printed there.
-        callback=lambda target: "-" if target == "/dev/stdout" else target,
-    ),
+    Option("--json", metavar="FILE", help="Write the result as JSON; '-' is standard output.", callback=_writable),
 ]
 
 
-def emit_json(target: str | None, value: Any) -> None:
-    """Write `value` where `--json` says, if it was given."""
+def emit_json(target: str | None, value: Any, *words: RenderableType) -> None:
+    """Write `value` where `--json` says, if it was given; `words` are for the screen, where that is not there."""
     if target == "-":
         sys.stdout.write(json.dumps(value, indent=2, allow_nan=False) + "\n")
-    elif target is not None:
+        return
+    if target is not None:
         write_json(target, value)
+    for each in words:
+        screen(target).print(each, soft_wrap=isinstance(each, str))
 
 
-def check_json(target: str | None) -> None:
-    """Refuse what `--json` says if it certainly cannot be written."""
-    if target not in (None, "-"):
-        check_target(str(target))
+def screen(target: str | None) -> Console:
+    """Where sentences and tables go, as they stand: standard output, unless `--json` takes that for the result."""
+    return Console(stderr=target == "-", highlight=False, markup=False)

@@ -4,44 +4,33 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-from rich.console import Console
+from typer import Option
 
+from pcnet._checks import whole_number
 from pcnet._machine import chosen_device
-from pcnet.cli._graph_argument import GraphArgument, ReadOption, graph_at
-from pcnet.cli._options import (
-    DataOption,
-    DeviceOption,
-    JsonOption,
-    MetricOption,
-    PluginOption,
-    ThreadsOption,
-    check_json,
-    emit_json,
-)
-from pcnet.compare import metric_named
+from pcnet.cli import _options as option
 from pcnet.errors import PcnetError
 from pcnet.inspect import inspect_graph
 from pcnet.show import ProgressBar, print_inspection
 
 
 def inspect(
-    graph: GraphArgument = None,
-    no_probe: Annotated[bool, typer.Option("--no-probe", help="Measure only; train nothing.")] = False,
+    graph: option.GraphName = None,
+    no_probe: Annotated[bool, Option("--no-probe", help="Measure only; train nothing.")] = False,
     splits: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--splits", "--runs", help="Splits that the probe is trained on.", show_default="5, fewer on a large graph"
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the first split.")] = 0,
-    metric: MetricOption = None,
-    threads: ThreadsOption = None,
-    device: DeviceOption = "auto",
-    read: ReadOption = None,
-    plugin: PluginOption = None,
-    data: DataOption = None,
-    json_file: JsonOption = None,
+    seed: Annotated[int, Option(help="Seed of the first split.")] = 0,
+    metric: option.MetricName = None,
+    threads: option.Threads = None,
+    device: option.Device = "auto",
+    read: option.Read = None,
+    plugin: option.Plugin = None,
+    data: option.Data = None,
+    json_file: option.Json = None,
 ) -> None:
     """Look at a graph before you train on it: links, classes, homophily, frequencies, and advice.
 
@@ -51,15 +40,11 @@ def inspect(
     """
     if splits is not None and splits < 2:
         raise PcnetError(f"--splits must be at least 2, not {splits}: one split alone shows no spread.")
-    if seed < 0:
-        raise PcnetError(f"--seed must be at least 0, not {seed}.")
-    if threads is not None and threads < 1:
-        raise PcnetError(f"threads must be at least 1, not {threads}.")
+    whole_number("--seed", seed)
+    if threads is not None:
+        whole_number("threads", threads, 1)
     device = chosen_device(device)
-    if metric is not None:
-        metric_named(metric)
-    check_json(json_file)
-    chosen = graph_at(graph, data, read)
+    chosen = option.graph_at(graph, data, read)
     with ProgressBar() as progress:
         found = inspect_graph(
             chosen,
@@ -72,6 +57,6 @@ def inspect(
             progress=progress,
         )
     if json_file != "-":
-        named = [] if graph is None else [graph]
-        print_inspection(Console(), found, [*named, *(word for wish in read or () for word in ("--read", wish))])
-    emit_json(json_file, found.as_dict())
+        arguments = [*([] if graph is None else [graph]), *option.option_words({"read": read})]
+        print_inspection(option.screen(json_file), found, arguments)
+    option.emit_json(json_file, found.as_dict())

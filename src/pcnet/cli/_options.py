@@ -1,49 +1,90 @@
-"""Options that several commands share, each once, and what follows from them."""
+"""Arguments and options that several commands share, each once, and what follows from them."""
 
 from __future__ import annotations
 
+import os
+import shlex
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import torch
-import typer
+from typer import Argument, Option
 
-from pcnet.cli._file_options import DataOption, JsonOption, check_json, emit_json
-from pcnet.compare import METRICS, Metric, default_metric
-from pcnet.data import PROTOCOLS
-from pcnet.errors import Interrupted
+from pcnet.cli._file_options import Data as Data
+from pcnet.cli._file_options import Json as Json
+from pcnet.cli._file_options import emit_json as emit_json
+from pcnet.cli._file_options import screen as screen
+from pcnet.compare import METRICS, Metric, default_metric, metric_named
+from pcnet.data import (
+    CATALOGUE,
+    EMBEDDED,
+    PROTOCOLS,
+    READ_KEYS,
+    READERS,
+    ReadOptions,
+    dataset_named,
+    graph_of,
+    load_dataset,
+)
+from pcnet.errors import PcnetError, PcnetWarning, close_match
 from pcnet.graph import Graph
 from pcnet.nn import load_plugin
+from pcnet.show import ProgressBar
 
-__all__ = [
-    "DataOption",
-    "DeviceOption",
-    "Interrupted",
-    "JsonOption",
-    "MethodOption",
-    "MetricOption",
-    "PluginOption",
-    "ProtocolOption",
-    "ThreadsOption",
-    "check_json",
-    "emit_json",
-]
+#: What was given for an option, if anything.
+Given = str | Path | Sequence[str] | None
 
-ThreadsOption = Annotated[
-    int | None, typer.Option("--threads", help="Runs computed at the same time; all cores by default.")
-]
-MethodOption = Annotated[
-    str,
-    typer.Option("--method", metavar="NAME", help="pcnet, or a method that it is compared with: gcn, bernnet, …"),
-]
-ProtocolOption = Annotated[
+GraphName = Annotated[
     str | None,
-    typer.Option("--protocol", metavar="NAME", help=f"How to split: {', '.join(PROTOCOLS)}, or stratified-A-B-C."),
+    Argument(
+        metavar="[GRAPH]",
+        help="Your own file or folder (edges and nodes), or a name from `pcnet data list`.",
+        show_default=EMBEDDED,
+    ),
 ]
-PluginOption = Annotated[
+Read = Annotated[
+    list[str] | None,
+    Option(
+        metavar="KEY=VALUE",
+        help=f"How to read your own graph: {', '.join(READ_KEYS[:-1])} or {READ_KEYS[-1]}, as in --read label=topic "
+        "--read kind.zip=category.",
+    ),
+]
+Preset = Annotated[
+    str | None,
+    Option(metavar="TABLE", help="Splits and settings of the paper's table1, table2 or table3; or a .json file."),
+]
+Protocol = Annotated[
+    str | None, Option(metavar="NAME", help=f"How to split: {', '.join(PROTOCOLS)}, or stratified-A-B-C.")
+]
+Method = Annotated[str, Option(metavar="NAME", help="pcnet, or a method that it is compared with: gcn, bernnet, …")]
+NumberOfRuns = Annotated[
+    int | None,
+    Option(help="Runs of a method, each with a split and a seed of its own.", show_default="the preset's, 10"),
+]
+MetricName = Annotated[
+    str | None,
+    Option(
+        "--metric",
+        metavar="NAME",
+        help=f"What a score is, for stopping, choosing and reporting: {', '.join(METRICS)}.",
+        show_default="accuracy, or roc_auc where one of two classes has more than 65 %",
+        callback=lambda name: name and metric_named(name).name,
+    ),
+]
+Set = Annotated[
+    list[str] | None,
+    Option("--set", metavar="KEY=VALUE", help="Change a setting, as in --set t=0.5 --set lr.theta=0.01."),
+]
+Seed = Annotated[int | None, Option(help="First seed; the published seeds by default.")]
+Threads = Annotated[int | None, Option(help="Runs computed at the same time; all cores by default.")]
+Device = Annotated[str, Option(help="cpu, cuda, cuda:N; auto is a GPU where there is one.")]
+Plugin = Annotated[
     list[Path] | None,
-    typer.Option(
-        "--plugin",
+    Option(
         metavar="FILE",
         help="Python file that registers a method of your own; can be repeated.",
         # Before the other options are read, some of which name methods.
@@ -51,23 +92,39 @@ PluginOption = Annotated[
         callback=lambda paths: [load_plugin(path) for path in paths or ()] and paths,
     ),
 ]
-DeviceOption = Annotated[
-    str, typer.Option("--device", help="cpu, cuda, cuda:N; auto is a GPU where there is one.", show_default=True)
-]
-SeedOption = Annotated[int | None, typer.Option(help="First seed; the published seeds by default.")]
-SetOption = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Change a setting, as in --set t=0.5 --set lr.theta=0.01."),
-]
-MetricOption = Annotated[
-    str | None,
-    typer.Option(
-        "--metric",
-        metavar="NAME",
-        help=f"What a score is, for stopping, choosing and reporting: {', '.join(METRICS)}.",
-        show_default="accuracy, or roc_auc where one of two classes has more than 65 %",
-    ),
-]
+
+
+def graph_at(name: str | None, data: Path | None, read: Sequence[str] | None = None, **known: Any) -> Graph:
+    """The graph that a GRAPH argument means; None is CiteSeer, which is inside the package.
+
+    A bare word that names a dataset is that dataset, whatever lies in the working folder: `./texas` is the folder.
+    `read` are `key=value` options of `read_graph`, `known` are those that a training has settled.
+    """
+    if name is None or names_dataset(name):
+        if read:
+            raise PcnetError("--read is for your own files; a named dataset has one way to be read.")
+        if name is not None and Path(name).exists():
+            warnings.warn(
+                f"'{name}' is taken as the named dataset; write '.{os.sep}{name}' for what lies here.",
+                PcnetWarning,
+                stacklevel=2,
+            )
+        return load_dataset(name or EMBEDDED, data)
+    if Path(name).exists() or {os.sep, os.altsep} & {*name} or name.lower().endswith(tuple(READERS)):
+        with ProgressBar() as progress:
+            return graph_of(Path(name), replace(ReadOptions.parse(read), **known), progress)
+    raise PcnetError(
+        f"'{name}' is neither a file or folder here nor a named dataset.{close_match(name, CATALOGUE)} "
+        f"Give the path of your graph, or one of {', '.join(CATALOGUE)}."
+    )
+
+
+def names_dataset(name: str | None) -> bool:
+    """Whether a GRAPH argument means a dataset of the catalogue."""
+    try:
+        return name is None or bool(dataset_named(name))
+    except PcnetError:
+        return False
 
 
 def metric_words(graph: Graph, metric: Metric, asked: str | None) -> str:
@@ -78,3 +135,14 @@ def metric_words(graph: Graph, metric: Metric, asked: str | None) -> str:
     largest = int(counts.argmax())
     share = float(counts[largest]) / float(counts.sum())
     return f"{metric.title}, because '{graph.class_names[largest]}' has {100 * share:.0f} % of the labels"
+
+
+def command(*words: str, **options: Given) -> str:
+    """`pcnet` with these words and options, as a shell reads it."""
+    return shlex.join(["pcnet", *words, *option_words(options)])
+
+
+def option_words(options: Mapping[str, Given]) -> list[str]:
+    """`--name value` for every value."""
+    lists = {name: [value] if isinstance(value, (str, Path)) else value or () for name, value in options.items()}
+    return [word for name, values in lists.items() for value in values for word in (f"--{name}", str(value))]

@@ -3,46 +3,41 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-import typer
-from rich.console import Console
+from typer import Argument, Option
 
 from pcnet._files import check_target, read_json, write_atomically, write_csv
 from pcnet._machine import chosen_device
-from pcnet.cli._graph_argument import ReadOption, graph_at, names_dataset
-from pcnet.cli._options import DataOption, DeviceOption, JsonOption, PluginOption, check_json, emit_json
-from pcnet.data import ReadOptions, graph_of
+from pcnet.cli import _options as option
 from pcnet.errors import PcnetError
 from pcnet.experiment import Ensemble
-from pcnet.graph import Graph
-from pcnet.show import ProgressBar, Table
+from pcnet.show import Table
 
 ENDINGS = (".csv", ".parquet")
 
 
 def predict(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder of `pcnet train`.", show_default=False)],
+    run: Annotated[Path, Argument(metavar="RUN", help="A run folder of `pcnet train`.", show_default=False)],
     graph_name: Annotated[
         str | None,
-        typer.Argument(
+        Argument(
             metavar="[GRAPH]",
             help="A graph with the same columns: your own file or folder, or a named dataset.",
             show_default="the graph of the training",
         ),
     ] = None,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write, .csv or .parquet.")
-    ] = Path("predictions.csv"),
-    unlabelled: Annotated[bool, typer.Option("--unlabelled", help="Only the nodes that have no label.")] = False,
-    device: DeviceOption = "auto",
-    plugin: PluginOption = None,
-    data: DataOption = None,
-    read: ReadOption = None,
-    json_file: JsonOption = None,
+    output: Annotated[Path, Option("--output", "-o", metavar="FILE", help="Where to write, .csv or .parquet.")] = Path(
+        "predictions.csv"
+    ),
+    unlabelled: Annotated[bool, Option("--unlabelled", help="Only the nodes that have no label.")] = False,
+    device: option.Device = "auto",
+    plugin: option.Plugin = None,
+    data: option.Data = None,
+    read: option.Read = None,
+    json_file: option.Json = None,
 ) -> None:
     """Predict the class of every node with the models of a training.
 
@@ -51,65 +46,49 @@ def predict(
     probable ones. Nodes that a model was trained on are predicted too; how good predictions are is in the run's
     report, which was computed on other nodes.
     """
-    device = chosen_device(device)
+    device, console = chosen_device(device), option.screen(json_file)
     if output.suffix.lower() not in ENDINGS:
         raise PcnetError(f"{output} must end in {' or '.join(ENDINGS)}.")
     check_target(output)
-    check_json(json_file)
     ensemble = Ensemble.load(run)
-    graph = _graph(run, graph_name, ensemble, data, read)
+    if graph_name is None:
+        trained = read_json(run / "settings.json")
+        try:
+            graph_name, read = str(trained["graph"]), read or trained["read"]
+        except (KeyError, TypeError):
+            raise PcnetError(f"{run} does not say which graph it was trained on; name one.") from None
+    # Its columns are read as those of the training.
+    known = {"schema": ensemble.reading_schema, "classes": ensemble.classes}
+    graph = option.graph_at(graph_name, data, read, **known)
     probabilities = ensemble.probabilities(graph, device).numpy()
     rows = np.flatnonzero(graph.y.numpy() < 0) if unlabelled else np.arange(graph.num_nodes)
     if len(rows) == 0:
         raise PcnetError("Every node has a label; leave out --unlabelled to predict them all the same.")
-    columns = _columns(graph, ensemble, probabilities, rows)
-    _write(output, columns)
-    console = Console(stderr=json_file == "-")
-    found = Counter(columns["label"])
-    top, labels = probabilities[rows].max(axis=1), np.array(columns["label"])
-    counts = [[str(n), f"{count:,}", f"{top[labels == n].mean():.2f}"] for n, count in found.most_common()]
-    title = f"Predicted for {len(rows):,} nodes of {graph.name}"
-    console.print(Table(title, ("class", "nodes", "mean probability"), counts).rich(), "", sep="\n")
-    models = f"{len(ensemble.models)} models of {ensemble.settings.method}"
-    console.print(f"{models}; predictions are in {output}", highlight=False, markup=False)
-    emit_json(
-        json_file,
-        {
-            "nodes": len(rows),
-            "models": len(ensemble.models),
-            "method": ensemble.settings.method,
-            "predicted": {str(name): count for name, count in found.items()},
-            "calibration_error": ensemble.calibration_error,
-            "output": str(output),
-        },
-    )
-
-
-def _graph(run: Path, name: str | None, ensemble: Ensemble, data: Path | None, read: list[str] | None) -> Graph:
-    """The graph that was asked for, its columns read as those of the training."""
-    if name is None:
-        trained = read_json(run / "settings.json")
-        try:
-            name, read = trained["graph"], read or trained["read"]
-        except (KeyError, TypeError):
-            raise PcnetError(f"{run} does not say which graph it was trained on; name one.") from None
-    if names_dataset(name):
-        return graph_at(name, data, read)
-    options = replace(ReadOptions.parse(read), schema=ensemble.reading_schema, classes=ensemble.classes)
-    with ProgressBar() as progress:
-        return graph_of(name, options, progress)
-
-
-def _columns(graph: Graph, ensemble: Ensemble, probabilities: np.ndarray, rows: np.ndarray) -> dict[str, list[Any]]:
-    chosen = probabilities[rows]
-    ordered = np.sort(chosen, axis=1)
-    names = [ensemble.classes[best] for best in chosen.argmax(axis=1)]
-    return {
+    probabilities = probabilities[rows]
+    ordered = np.sort(probabilities, axis=1)
+    labels = [ensemble.classes[best] for best in probabilities.argmax(axis=1)]
+    columns: dict[str, list[Any]] = {
         "id": graph.node_names[rows].tolist(),
-        "label": names,
-        **{f"probability_{name}": chosen[:, place].tolist() for place, name in enumerate(ensemble.classes)},
+        "label": labels,
+        **{f"probability_{name}": probabilities[:, place].tolist() for place, name in enumerate(ensemble.classes)},
         "margin": (ordered[:, -1] - ordered[:, -2]).tolist(),
     }
+    _write(output, columns)
+    found, sure, of = Counter(labels), ordered[:, -1], np.array(labels)
+    counts = [[str(n), f"{count:,}", f"{sure[of == n].mean():.2f}"] for n, count in found.most_common()]
+    title = f"Predicted for {len(rows):,} nodes of {graph.name}"
+    console.print(Table(title, ("class", "nodes", "mean probability"), counts).rich(), "", sep="\n")
+    models, method = len(ensemble.models), ensemble.settings.method
+    console.print(f"{models} models of {method}; predictions are in {output}")
+    value = {
+        "nodes": len(rows),
+        "models": models,
+        "method": method,
+        "predicted": {str(name): count for name, count in found.items()},
+        "calibration_error": ensemble.calibration_error,
+        "output": str(output),
+    }
+    option.emit_json(json_file, value)
 
 
 def _write(path: Path, columns: dict[str, list[Any]]) -> None:

@@ -5,67 +5,42 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-from rich.console import Console
+from typer import Option
 
 from pcnet._machine import chosen_device
-from pcnet.cli._graph_argument import GraphArgument, ReadOption, graph_at, names_dataset
+from pcnet.cli import _options as option
 from pcnet.cli._next_steps import after_training
-from pcnet.cli._options import (
-    DataOption,
-    DeviceOption,
-    Interrupted,
-    JsonOption,
-    MethodOption,
-    MetricOption,
-    PluginOption,
-    ProtocolOption,
-    SeedOption,
-    SetOption,
-    ThreadsOption,
-    check_json,
-    emit_json,
-    metric_words,
-)
-from pcnet.errors import PcnetError
+from pcnet.errors import Interrupted, PcnetError
 from pcnet.experiment import DEFAULT_METHOD, MEMBERS, RunFolder, provenance, resolve, run_experiment
 from pcnet.graph import require_labels
-from pcnet.show import ProgressBar, print_scores, train_headline, write_report
+from pcnet.show import ProgressBar, print_notes, print_scores, train_headline, write_report
 
 
 def train(
-    graph_name: GraphArgument = None,
-    preset: Annotated[
-        str | None,
-        typer.Option(metavar="TABLE", help="The paper's settings, table1, table2 or table3; or a .json file of them."),
-    ] = None,
-    protocol: ProtocolOption = None,
-    method: MethodOption = DEFAULT_METHOD,
-    runs: Annotated[
-        int | None,
-        typer.Option(help="Number of runs, each with a split and a seed of its own.", show_default="the preset's, 10"),
-    ] = None,
-    metric: MetricOption = None,
-    assignments: SetOption = None,
+    graph_name: option.GraphName = None,
+    preset: option.Preset = None,
+    protocol: option.Protocol = None,
+    method: option.Method = DEFAULT_METHOD,
+    runs: option.NumberOfRuns = None,
+    metric: option.MetricName = None,
+    assignments: option.Set = None,
     predictor: Annotated[
         bool | None,
-        typer.Option(
+        Option(
             "--predictor/--no-predictor",
             help="Train models on every label besides, to predict with; the runs only say how good they are.",
             show_default="yes, but not with the settings of a table of the paper",
         ),
     ] = None,
-    seed: SeedOption = None,
-    threads: ThreadsOption = None,
-    device: DeviceOption = "auto",
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Run folder; a new one under runs/ by default.")
-    ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue the interrupted training in --out.")] = False,
-    plugin: PluginOption = None,
-    data: DataOption = None,
-    read: ReadOption = None,
-    json_file: JsonOption = None,
+    seed: option.Seed = None,
+    threads: option.Threads = None,
+    device: option.Device = "auto",
+    out: Annotated[Path | None, Option(metavar="DIR", help="Run folder; a new one under runs/ by default.")] = None,
+    resume: Annotated[bool, Option("--resume", help="Continue the interrupted training in --out.")] = False,
+    plugin: option.Plugin = None,
+    data: option.Data = None,
+    read: option.Read = None,
+    json_file: option.Json = None,
 ) -> None:
     """Train PCNet, or another method of its paper, on a named dataset or your own graph.
 
@@ -78,8 +53,8 @@ def train(
     """
     if preset is not None and protocol is not None:
         raise PcnetError("--preset brings splits of its own; leave out --preset or --protocol.")
-    device = chosen_device(device)
-    own = None if names_dataset(graph_name) else graph_at(graph_name, data, read)
+    device, console = chosen_device(device), option.screen(json_file)
+    own = None if option.names_dataset(graph_name) else option.graph_at(graph_name, data, read)
     experiment = resolve(
         graph_name if own is None else own,
         method,
@@ -90,19 +65,17 @@ def train(
         runs=runs,
         seed=seed,
     ).checked()
-    check_json(json_file)
     # A named dataset is looked for once everything else is known to be right.
-    graph = graph_at(experiment.dataset, data, read) if own is None else own
+    graph = option.graph_at(experiment.dataset, data, read) if own is None else own
     require_labels(graph)
     # What is wrong with the model's settings is found out before anything is written.
     experiment.model.build(graph.num_features, graph.num_classes)
-    console = Console(stderr=json_file == "-")
     folder = RunFolder.open(out, experiment, resume)
     members = MEMBERS if (predictor if predictor is not None else not experiment.of_a_preset) else 0
-    console.print(train_headline(graph, experiment, device), highlight=False, markup=False, style="bold")
+    console.print(train_headline(graph, experiment, device), style="bold")
     if experiment.metric != "accuracy" and metric is None:
-        words = metric_words(graph, experiment.scored_by, metric)
-        console.print(f"Scored by {words}; --metric accuracy changes that.", highlight=False, markup=False)
+        words = option.metric_words(graph, experiment.scored_by, metric)
+        console.print(f"Scored by {words}; --metric accuracy changes that.")
     try:
         with ProgressBar() as bar:
             result = run_experiment(
@@ -128,7 +101,6 @@ def train(
     write_report(folder.path / "report.html", graph, result, steps=steps, **made)
     folder.finish(result)
     print_scores(console, result)
-    for note in (*graph.notes, *result.notes):
-        console.print(f"note: {note}", style="dim", highlight=False, markup=False)
-    console.print(f"{result.seconds:.1f} s; everything is in {folder.path}", highlight=False, markup=False)
-    emit_json(json_file, summary)
+    print_notes(console, (*graph.notes, *result.notes))
+    console.print(f"{result.seconds:.1f} s; everything is in {folder.path}")
+    option.emit_json(json_file, summary)

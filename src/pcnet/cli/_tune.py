@@ -2,34 +2,20 @@
 
 from __future__ import annotations
 
-import shlex
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-import typer
-from rich.console import Console
+from typer import Argument, Option
 
+from pcnet._files import read_toml, write_text
 from pcnet._machine import chosen_device, device_note
-from pcnet.cli._chosen_settings import write_chosen
-from pcnet.cli._graph_argument import ReadOption, graph_at, names_dataset
-from pcnet.cli._options import (
-    DataOption,
-    DeviceOption,
-    Interrupted,
-    JsonOption,
-    MethodOption,
-    MetricOption,
-    PluginOption,
-    ProtocolOption,
-    ThreadsOption,
-    check_json,
-    emit_json,
-    metric_words,
-)
+from pcnet.cli import _options as option
 from pcnet.data import load_dataset
-from pcnet.errors import PcnetError
+from pcnet.errors import Interrupted, PcnetError
 from pcnet.experiment import DEFAULT_METHOD, command_line, presets, provenance, resolve
-from pcnet.show import ProgressBar, print_tuned, tune_headline, tuned_table, write_tuned_tables
+from pcnet.show import ProgressBar, print_notes, print_tuned, tune_headline, tuned_table, write_tuned_tables
 from pcnet.tune import Search, Tuned, cells_to_search, space_of
 from pcnet.tune import tune as run_search
 
@@ -37,58 +23,53 @@ from pcnet.tune import tune as run_search
 def tune(
     dataset: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="GRAPH",
             help="A name from `pcnet data list`, or your own file or folder; or table1, table2, table3 or all: every "
             "dataset there.",
         ),
     ],
-    trials: Annotated[int, typer.Option(help="Number of settings that are tried.")] = 100,
-    preset: Annotated[
-        str | None,
-        typer.Option(metavar="TABLE", help="Splits and stopping of table1, table2 or table3; or a .json file."),
-    ] = None,
-    protocol: ProtocolOption = None,
-    metric: MetricOption = None,
-    method: MethodOption = DEFAULT_METHOD,
+    trials: Annotated[int, Option(help="Number of settings that are tried.")] = 100,
+    preset: option.Preset = None,
+    protocol: option.Protocol = None,
+    metric: option.MetricName = None,
+    method: option.Method = DEFAULT_METHOD,
     runs: Annotated[
-        int | None, typer.Option("--runs", "--splits", help="Splits that a setting is tried on.", show_default="10")
+        int | None, Option("--runs", "--splits", help="Splits that a setting is tried on.", show_default="10")
     ] = None,
     strategy: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="random; halving, a quarter of the work; grid, every point of a small space; or optuna.",
             show_default="random for pcnet, grid for others",
         ),
     ] = None,
     sampler: Annotated[
-        str | None, typer.Option(help="What suggests Optuna's trials: tpe, gp or random.", show_default="tpe")
+        str | None, Option(help="What suggests Optuna's trials: tpe, gp or random.", show_default="tpe")
     ] = None,
-    batch: Annotated[int, typer.Option(help="Trials that Optuna suggests at a time.")] = 32,
-    seed: Annotated[int, typer.Option(help="Of the search: which settings are drawn.")] = 0,
+    batch: Annotated[int, Option(help="Trials that Optuna suggests at a time.")] = 32,
+    seed: Annotated[int, Option(help="Of the search: which settings are drawn.")] = 0,
     space: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Search space as JSON; the paper's or the method's by default.")
+        Path | None, Option(metavar="FILE", help="Search space as JSON; the paper's or the method's by default.")
     ] = None,
     assignments: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Fix a setting for all trials, as in --set epochs=500."),
+        Option("--set", metavar="KEY=VALUE", help="Fix a setting for all trials, as in --set epochs=500."),
     ] = None,
-    leak: Annotated[
-        bool, typer.Option("--leak", help="Measure what choosing by test scores would pretend to gain.")
-    ] = False,
+    leak: Annotated[bool, Option("--leak", help="Measure what choosing by test scores would pretend to gain.")] = False,
     store: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder of the search; runs/tune-DATASET-PRESET by default.")
+        Path | None, Option(metavar="DIR", help="Folder of the search; runs/tune-DATASET-PRESET by default.")
     ] = None,
     out: Annotated[
         Path,
-        typer.Option(metavar="DIR", help="Of whole tables: folder for tuned-tables.json and .md, or METHOD.toml."),
+        Option(metavar="DIR", help="Of whole tables: folder for tuned-tables.json and .md, or METHOD.toml."),
     ] = Path("results"),
-    threads: ThreadsOption = None,
-    device: DeviceOption = "auto",
-    plugin: PluginOption = None,
-    data: DataOption = None,
-    read: ReadOption = None,
-    json_file: JsonOption = None,
+    threads: option.Threads = None,
+    device: option.Device = "auto",
+    plugin: option.Plugin = None,
+    data: option.Data = None,
+    read: option.Read = None,
+    json_file: option.Json = None,
 ) -> None:
     """Search a method's settings and choose by the mean validation score: accuracy, or another metric.
 
@@ -99,13 +80,11 @@ def tune(
     work. The result is a preset, for `pcnet train DATASET --preset STORE/best.json`. Of another method than pcnet, a
     whole table is searched where nothing is published, and the choices are written to METHOD.toml.
     """
-    device = chosen_device(device)
-    check_json(json_file)
-    console, fixed = Console(stderr=json_file == "-"), assignments or []
+    device, console, fixed = chosen_device(device), option.screen(json_file), assignments or []
 
     def search(dataset: str, preset: str | None, store: Path | None) -> Tuned:
-        graph = graph_at(dataset, data, read)
-        of = dataset if names_dataset(dataset) else graph
+        graph = option.graph_at(dataset, data, read)
+        of = dataset if option.names_dataset(dataset) else graph
         # A grid that is searched again starts where it did: what it chose the last time does not count.
         published = resolve(of, method, preset=preset, protocol=protocol, fallback=True, chosen=False)
         experiment = published.with_metric(metric).with_overrides(fixed).with_runs(runs)
@@ -117,24 +96,21 @@ def tune(
         asked = Search(experiment, axes, trials, strategy or "", sampler, batch, seed, leak, paper, defaults)
         name = published.protocol if preset is None else published.preset
         folder = store or Path("runs") / f"tune-{experiment.dataset}-{name}"
-        words = f"{metric_words(graph, asked.metric, metric)}{device_note(device)}"
+        words = f"{option.metric_words(graph, asked.metric, metric)}{device_note(device)}"
         said = {**provenance(device), "device": device}
         try:
-            console.print(tune_headline(graph, asked, words), highlight=False, markup=False, style="bold")
+            console.print(tune_headline(graph, asked, words), style="bold")
             with ProgressBar() as bar:
                 tuned = run_search(graph, asked, folder, threads=threads, device=device, progress=bar, provenance=said)
         except KeyboardInterrupt:
             raise Interrupted(f"Interrupted; the same command continues the search in {folder}.") from None
-        where = [word for key in read or [] for word in ("--read", key)] + (["--data", str(data)] if data else [])
-        train = ["pcnet", "train", dataset, "--preset", str(folder / "best.json"), *where]
-        print_tuned(console, tuned, shlex.join(train))
-        for note in (*graph.notes, *tuned.best["notes"]):
-            console.print(f"note: {note}", style="dim", highlight=False)
+        print_tuned(console, tuned, option.command("train", dataset, preset=folder / "best.json", read=read, data=data))
+        print_notes(console, (*graph.notes, *tuned.best["notes"]))
         return tuned
 
     tables = tuple(presets()) if dataset == "all" else (dataset,)
     if not set(tables) <= set(presets()):
-        emit_json(json_file, search(dataset, preset, store).best)
+        option.emit_json(json_file, search(dataset, preset, store).best)
         return
     if preset is not None or protocol is not None:
         raise PcnetError(f"{dataset} has its own splits; leave out --preset and --protocol.")
@@ -149,16 +125,49 @@ def tune(
             try:
                 load_dataset(name, data)
             except PcnetError as error:
-                console.print(f"{table} {name}: left out. {error}", style="dim", highlight=False)
+                console.print(f"{table} {name}: left out. {error}", style="dim")
                 continue
             part = f"{table}-{name}" if method == DEFAULT_METHOD else f"{method}-{table}-{name}"
             bests.append(search(name, table, folder / part).best)
     if not bests:
         raise PcnetError("Nothing is left to search, or no dataset of it was found; name a folder with --data.")
-    if method != DEFAULT_METHOD:
-        console.print(f"The chosen settings are in {write_chosen(out, method, bests)}.", highlight=False)
-        emit_json(json_file, {"cells": bests})
-        return
-    rows = write_tuned_tables(out, bests, command_line())
-    console.print(tuned_table(rows).rich())
-    emit_json(json_file, {"cells": rows})
+    if method == DEFAULT_METHOD:
+        bests = write_tuned_tables(out, bests, command_line())
+        console.print(tuned_table(bests).rich())
+    else:
+        console.print(f"The chosen settings are in {_write_chosen(out, method, bests)}.")
+    option.emit_json(json_file, {"cells": bests})
+
+
+def _write_chosen(folder: Path, method: str, bests: Sequence[Mapping[str, Any]]) -> Path:
+    """Add the choices to `folder`/METHOD.toml, for presets to be read from; cells of other searches stay."""
+    path = folder / f"{method}.toml"
+    tables: dict[str, dict[str, Any]] = read_toml(path) if path.exists() else {}
+    for best in bests:
+        tables.setdefault(best["preset"], {})[best["dataset"]] = _cell(best)
+    lines = [
+        f"# Chosen by mean validation accuracy, in percent beside each, from the grid in ../{method}.toml;",
+        "# `pcnet tune TABLE --method NAME` searches again and writes this file.",
+    ]
+    for table, cells in sorted(tables.items()):
+        for dataset, cell in cells.items():
+            lines += ["", f"[{table}.{dataset}]", *(f"{key} = {_inline(value)}" for key, value in cell.items())]
+    write_text(path, "\n".join(lines) + "\n")
+    return path
+
+
+def _cell(best: Mapping[str, Any]) -> dict[str, Any]:
+    """What was searched, as a method's file has it, and where it comes from."""
+    names = dict.fromkeys(axis.partition(".")[0] for axis in best["search"]["space"])
+    return {
+        "source": f"validation on {len(best['seeds'])} splits, {best['search']['trials']} settings",
+        **{part: {name: best[part][name] for name in names if name in best[part]} for part in ("model", "training")},
+        "validation": round(best["val"]["mean"], 2),
+        **{key: best[key] for key in ("command", "date", "machine")},
+    }
+
+
+def _inline(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{key} = {_inline(each)}" for key, each in value.items()) + " }" if value else "{}"
+    return json.dumps(value, ensure_ascii=False)

@@ -1,26 +1,33 @@
-"""The pictures: calibration, training, the learned filter, accuracy by kind of node, scores of several methods."""
+"""The pictures: calibration, training, the learned filter, accuracy by kind of node, scores and ranks of methods."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pcnet._checks import FloatArray
-from pcnet.compare import Metric, Reliability
+from pcnet.compare import LEVEL, CriticalDifference, Metric, Reliability
 from pcnet.graph import Operator
 from pcnet.nn import Learned, PolynomialConv, learned
-from pcnet.show._plot import ACCENT, INK, PAGE, SECOND, SOFT, WIDTH, panels, save_figure, styled, tip
+from pcnet.show._counts import Bin
+from pcnet.show._plot import ACCENT, INK, PAGE, SECOND, SOFT, WIDTH, inline, panels, save_figure, styled, tip
 from pcnet.show._scores import LONGEST, Score, axis_title, digits, ends, shortened, span
-from pcnet.show._surroundings import Bin
+from pcnet.show._template import written
 
 #: Runs that are drawn one by one, and points of each curve.
 RUNS, POINTS = 30, 150
 _RUN: dict[str, Any] = {"color": SOFT, "lw": 0.8, "alpha": 0.55}
 _IDEAL: dict[str, Any] = {"color": SOFT, "lw": 1.0, "ls": (0, (4, 4))}
 _DOT: dict[str, Any] = {"marker": "o", "mfc": ACCENT, "mec": PAGE, "mew": 0.8, "ms": 7, "ls": ""}
+#: Inches of a picture of ranks: its axis, a method's row, a bar's, how far a bar sticks out, and what is left free.
+AXIS, ROW, BAR_ROW, OVERHANG, GAP, MARGIN = 4.6, 0.24, 0.15, 0.06, 0.08, 0.15
+#: Characters of a line of its title and of its caption.
+TITLE, CAPTION = 75, 105
 
 
 @styled
@@ -119,9 +126,85 @@ def scores_chart(scores: Sequence[Score], metric: Metric, title: str = "") -> An
     return figure
 
 
+def scores_on_page(scores: Sequence[Score], metric: Metric) -> str:
+    """The same as an element of a page, with the numbers for those who do not see it."""
+    numbers = ", ".join(f"{each.name} {written(metric, each.value)}" for each in scores)
+    return inline(scores_chart(scores, metric), f"{metric.title}: {numbers}")
+
+
 def plot_scores(scores: Sequence[Score], metric: Metric, paths: Sequence[str | Path], title: str) -> None:
     """Draw scores and intervals once and write them to every path, in the format of its suffix."""
     save_figure(scores_chart(scores, metric, title), *paths)
+
+
+def plot_critical_difference(
+    compared: CriticalDifference,
+    paths: Sequence[str | Path],
+    *,
+    names: Mapping[str, str] | None = None,
+    title: str = "",
+) -> None:
+    """Draw it once and write it to every path, in the format of its suffix: .svg, .png or .pdf.
+
+    Methods hang from their average rank (Demšar 2006); a bar joins a group without a significant pair, and its dots are
+    the members: a line that passes a bar without a dot is none. `names` are what to call the methods.
+    """
+    save_figure(_ranks_chart(compared, names or {}, title), *paths, bbox_inches="tight", pad_inches=MARGIN)
+
+
+@styled
+def _ranks_chart(compared: CriticalDifference, names: Mapping[str, str], title: str) -> Any:
+    """In ranks from left to right and inches from the axis down: more methods make it larger, not denser."""
+    place, methods = compared.ranks, list(compared.ranks)
+    # The better half is named on the left, best on top; the other on the right, worst on top: no two lines cross.
+    left, right = methods[: (len(methods) + 1) // 2], methods[(len(methods) + 1) // 2 :][::-1]
+    last = max(len(methods), 2)
+    inch = (last - 1) / AXIS
+    bars = _rows([(place[group[0]], place[group[-1]]) for group in compared.groups], 3 * OVERHANG * inch)
+    first = GAP + BAR_ROW * (max(bars, default=-1) + 2)
+    bottom = first + ROW * len(left)
+    figure, axes = panels(AXIS, bottom)
+    figure.set_layout_engine("none")
+    axes.set(position=(0, 0, 1, 1), xlim=(1, last), ylim=(bottom, 0))
+    axes.axis("off")
+    line = partial(axes.plot, clip_on=False)
+    axes.set_title(textwrap.fill(title, TITLE), loc="center", pad=24, fontsize=10)
+    caption = textwrap.fill(_caption(compared), CAPTION)
+    axes.text(0.5, 0, caption, transform=axes.transAxes, ha="center", va="top", fontsize=7.5, color=SOFT)
+    line([1, last], [0, 0], color=INK, lw=1, solid_capstyle="projecting")
+    for rank in range(1, last + 1):
+        line([rank, rank], [-OVERHANG, 0], color=INK, lw=1)
+        axes.text(rank, -GAP, str(rank), fontsize=8, color=INK, ha="center", va="bottom")
+    for side, end, outwards, towards in ((left, 1.0, -GAP * inch, "right"), (right, float(last), GAP * inch, "left")):
+        for row, method in enumerate(side):
+            x, y, label = place[method], first + ROW * row, f"{names.get(method, method)}  {place[method]:.2f}"
+            line([x, x, end + outwards], [0, y, y], color=SOFT, lw=0.8, solid_joinstyle="miter")
+            axes.text(end + 1.5 * outwards, y, label, fontsize=9, color=INK, ha=towards, va="center")
+    for group, row in zip(compared.groups, bars, strict=True):
+        xs, y, out = [place[method] for method in group], GAP + BAR_ROW * (row + 0.5), OVERHANG * inch
+        line([xs[0] - out, xs[-1] + out], [y, y], color=ACCENT, lw=3, solid_capstyle="butt", zorder=3)
+        line(xs, [y] * len(xs), "o", color=ACCENT, ms=5.5, zorder=4)
+    return figure
+
+
+def _rows(spans: Sequence[tuple[float, float]], apart: float) -> list[int]:
+    """For each bar the first row in which it touches no bar before it."""
+    rows: list[int] = []
+    for low, high in spans:
+        beside = zip(rows, spans, strict=False)
+        taken = {row for row, (left, right) in beside if low - apart < right and left < high + apart}
+        rows.append(next(row for row in range(len(spans)) if row not in taken))
+    return rows
+
+
+def _caption(compared: CriticalDifference) -> str:
+    count = len(compared.pairs)
+    corrected = f", corrected by Holm over all {count} pairs" if count > 1 else ""
+    few = f" So few runs tell nothing apart: no p falls below {compared.least:.2g}." if compared.least > LEVEL else ""
+    return (
+        f"Average rank over {compared.runs} splits; 1 is best. A bar joins methods (its dots) of which no two differ "
+        f"at {LEVEL} by Wilcoxon's signed-rank test{corrected}.{few}"
+    )
 
 
 def plot_response(convs: Sequence[PolynomialConv], operator: Operator, path: str | Path, *, title: str = "") -> None:

@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from pcnet.inspect import (
-    FIRST,
-    RESAMPLES,
-    WAYS,
-    Attempt,
-    Classes,
-    Features,
-    Frequencies,
-    Homophily,
-    Inspection,
-    Links,
-    Probe,
-)
+from pcnet.inspect import FIRST, RESAMPLES, WAYS, Attempt, Inspection, Probe
+from pcnet.show._counts import MEANINGS, measure_name
 from pcnet.show._scores import shortened
-from pcnet.show._surroundings import MEANINGS, measure_name
 from pcnet.show._table import Cell, Table, soft
 
 MARKS = "▁▂▃▄▅▆▇█"
@@ -39,23 +27,28 @@ ROOM_FOR_BARS = 78
 
 def print_inspection(console: Console, found: Inspection, arguments: Sequence[str]) -> None:
     """The whole page; `arguments` are what the user calls the graph on the command line."""
-    links, classes = found.links, found.classes
-    counts = f"{links.nodes:,} nodes, {links.edges:,} edges, {found.features.count:,} features"
+    links, classes, features = found.links, found.classes, found.features
+    counts = f"{links.nodes:,} nodes, {links.edges:,} edges, {features.count:,} features"
     console.print(Text.assemble((found.name, "bold"), f": {counts}, {len(classes.names)} classes"))
+    dense = f"{100 * features.density:.3g} % of the values are not zero"
+    columns = [
+        ("columns", f"{features.count:,}; {'computed from the links' if features.structural else dense}"),
+        ("constant", f"{features.constant:,} of {features.count:,} columns"),
+        ("empty", f"{features.empty:,} of {links.nodes:,} nodes"),
+    ]
     sections: list[tuple[str, RenderableType]] = [
-        ("Links", _facts(_links(links))),
-        ("Features", _facts(_features(found.features, links.nodes))),
-        (f"Classes ({classes.labelled:,} nodes labelled, {classes.unlabelled:,} not)", _classes(classes)),
-        ("Homophily, self loops left out", _homophily(found.homophily).rich()),
-        ("Frequencies, smooth to rough", _frequencies(found.frequencies).rich()),
+        ("Links", _links(found)),
+        ("Features", _grid(columns)),
+        (f"Classes ({classes.labelled:,} nodes labelled, {classes.unlabelled:,} not)", _classes(found)),
+        ("Homophily, self loops left out", _homophily(found)),
+        ("Frequencies, smooth to rough", _frequencies(found)),
     ]
     if found.probe is not None:
         metric = found.probe.metric
         question = f"What predicts the classes? Test {metric.title}{' in percent' if metric.percent else ''}"
         sections.append((question, _probe(found.probe, console.width)))
-    for title, sentences in (("Advice", found.advice.sentences), ("Look out", found.advice.warnings)):
-        sections += [(title, _listed(sentences))] * bool(sentences)
-    sections += [("Notes", _listed([Cell(note, "soft") for note in found.notes]))] * bool(found.notes)
+    lists = {"Advice": found.advice.sentences, "Look out": found.advice.warnings, "Notes": soft(found.notes)}
+    sections += [(title, _grid(("•", each) for each in lists[title])) for title in lists if lists[title]]
     for title, body in sections:
         console.print("", Text(title, style="bold cyan"), Padding(body, (0, 0, 0, 2)), sep="\n")
     if found.advice.methods:
@@ -101,46 +94,33 @@ def command_lines(words: Sequence[str], width: int) -> list[str]:
     return lines
 
 
-def _facts(facts: Mapping[str, str]) -> RenderableType:
-    return Table("", ("", "words"), [*facts.items()], words=("words",), headed=False).rich()
+def _grid(rows: Iterable[Sequence[str]], columns: Sequence[str] = ("", "words")) -> RenderableType:
+    """Rows without a head; only columns of these names hold words, the others hold numbers."""
+    return Table("", columns, [*rows], words=("words", "bar"), headed=False).rich()
 
 
-def _listed(sentences: Sequence[str]) -> RenderableType:
-    return Table("", ("", "words"), [["•", each] for each in sentences], words=("words",), headed=False).rich()
-
-
-def _links(links: Links) -> dict[str, str]:
-    degrees, share = links.degrees, f", the largest with {100 * links.largest_component:.0f} % of the nodes"
-    facts = {
-        "degree": f"{degrees.min:,} to {degrees.max:,}, median {degrees.median:g}, mean {degrees.mean:.1f}",
-        "": f"{sparkline(degrees.histogram)}  {_degree_bins(len(degrees.histogram))}",
-        "components": f"{links.components:,}{share if links.components > 1 else ''}",
-        "isolated": f"{links.isolated:,} of {links.nodes:,} nodes",
-        "self loops": f"{links.self_loops:,}",
-        "duplicates": f"{links.duplicates:,}",
-    }
+def _links(found: Inspection) -> RenderableType:
+    links, degrees = found.links, found.links.degrees
+    share = f", the largest with {100 * links.largest_component:.0f} % of the nodes" * (links.components > 1)
+    count = len(degrees.histogram)
+    bins = ["0", "1", *(f"{2**i}–{2 ** (i + 1) - 1}" for i in range(1, count))][:count]
+    bins = bins if count <= 5 else [*bins[:4], "…", bins[-1]]
+    facts = [
+        ("degree", f"{degrees.min:,} to {degrees.max:,}, median {degrees.median:g}, mean {degrees.mean:.1f}"),
+        ("", f"{sparkline(degrees.histogram)}  nodes with {' · '.join(bins)} neighbours"),
+        ("components", f"{links.components:,}{share}"),
+        ("isolated", f"{links.isolated:,} of {links.nodes:,} nodes"),
+        ("self loops", f"{links.self_loops:,}"),
+        ("duplicates", f"{links.duplicates:,}"),
+    ]
     if links.reciprocal is not None:
-        facts["direction"] = "none" if links.reciprocal == 1 else f"{100 * links.reciprocal:.0f} % listed both ways"
-    return facts
+        both = "none" if links.reciprocal == 1 else f"{100 * links.reciprocal:.0f} % listed both ways"
+        facts.append(("direction", both))
+    return _grid(facts)
 
 
-def _degree_bins(count: int) -> str:
-    """What the places of a histogram of degrees stand for."""
-    names = ["0", "1", *(f"{2**i}–{2 ** (i + 1) - 1}" for i in range(1, count))][:count]
-    shown = names if count <= 5 else [*names[:4], "…", names[-1]]
-    return f"nodes with {' · '.join(shown)} neighbours"
-
-
-def _features(features: Features, nodes: int) -> dict[str, str]:
-    dense = f"{100 * features.density:.3g} % of the values are not zero"
-    return {
-        "columns": f"{features.count:,}; {'computed from the links' if features.structural else dense}",
-        "constant": f"{features.constant:,} of {features.count:,} columns",
-        "empty": f"{features.empty:,} of {nodes:,} nodes",
-    }
-
-
-def _classes(classes: Classes) -> RenderableType:
+def _classes(found: Inspection) -> RenderableType:
+    classes = found.classes
     if not classes.labelled:
         return "No node has a label."
     ordered = sorted(zip(classes.counts, classes.names, strict=True), key=lambda pair: -pair[0])
@@ -151,21 +131,21 @@ def _classes(classes: Classes) -> RenderableType:
     if len(ordered) > LISTED:
         rest = sum(count for count, _ in ordered[LISTED:])
         rows.append([f"{len(ordered) - LISTED} more", f"{rest:,}", f"{100 * rest / classes.labelled:.1f} %"])
-    return Table("", ("", "nodes", "share", "bar"), rows, words=("bar",), headed=False).rich()
+    return _grid(rows, ("", "nodes", "share", "bar"))
 
 
-def _homophily(homophily: Homophily) -> Table:
-    rows = []
+def _homophily(found: Inspection) -> RenderableType:
+    homophily, rows = found.homophily, []
     for name, meaning in MEANINGS.items():
         value = getattr(homophily, name)
-        if value is None:
-            rows.append([measure_name(name), "–", "", Cell(homophily.undefined[name], "soft")])
-        else:
-            rows.append([measure_name(name), f"{value:.3f}", bar(value, WIDTH // 2), Cell(meaning, "soft")])
-    return Table("", ("", "value", "bar", "meaning"), rows, words=("bar", "meaning"), headed=False)
+        shown = ["–", ""] if value is None else [f"{value:.3f}", bar(value, WIDTH // 2)]
+        rows.append([measure_name(name), *shown, Cell(homophily.undefined.get(name, meaning), "soft")])
+    return _grid(rows, ("", "value", "bar", "words"))
 
 
-def _frequencies(frequencies: Frequencies) -> Table:
+def _frequencies(found: Inspection) -> RenderableType:
+    frequencies = found.frequencies
+
     def row(name: str, density: np.ndarray, words: str) -> list[str]:
         # Two neighbouring points for a character; roots, since one peak would flatten all the rest.
         pairs = np.sqrt(density[: len(density) // 2 * 2].reshape(-1, 2).max(axis=1))
@@ -178,7 +158,7 @@ def _frequencies(frequencies: Frequencies) -> Table:
         ratio = frequencies.label_mean / frequencies.mean if frequencies.mean > 0 else 1.0
         verdict = "smoother than chance" if ratio < 0.9 else "rougher than chance" if ratio > 1.1 else "as by chance"
         rows.append(row("classes", frequencies.labels, f"mean {frequencies.label_mean:.2f}: {verdict}"))
-    return Table("", ("", "density", "words"), rows, words=("density", "words"), headed=False)
+    return _grid(rows, ("", "bar", "words"))
 
 
 def _probe(probe: Probe, width: int) -> RenderableType:

@@ -77,14 +77,12 @@ def describe_response(lam: FloatArray, response: FloatArray, density: FloatArray
     if abs(largest) <= 1e-9 * max(1.0, float(np.abs(response).max())):
         return Passband("nothing", (0.0, 0.0, 0.0))
     low, middle, high = (mean / largest for mean in means)
-    return Passband(_kind(low, middle, high), (low, middle, high))
-
-
-def _kind(low: float, middle: float, high: float) -> Kind:
     if max(low, middle, high) - min(low, middle, high) <= MARGIN:
-        return "identity"
-    if middle > max(low, high) + MARGIN:
-        return "middle"
-    if middle < min(low, high) - MARGIN:
-        return "ends"
-    return "smooth" if low > high else "rough"
+        kind: Kind = "identity"
+    elif middle > max(low, high) + MARGIN:
+        kind = "middle"
+    elif middle < min(low, high) - MARGIN:
+        kind = "ends"
+    else:
+        kind = "smooth" if low > high else "rough"
+    return Passband(kind, (low, middle, high))

@@ -19,7 +19,6 @@ Drawn = TypeVar("Drawn")
 #: The colours of a light page by the names that the style sheet has for them.
 PAGE, INK, SOFT, RULE, ACCENT, SECOND = "#fdfdfb", "#1c2329", "#5b6670", "#dcdfdb", "#1f5fa8", "#b4622c"
 _NAMES = {PAGE: "page", INK: "ink", SOFT: "soft", RULE: "rule", ACCENT: "accent", SECOND: "second"}
-_VARIABLES = {colour: f"var(--{name})" for colour, name in _NAMES.items()}
 #: Behind what is drawn.
 PALE = "#c9d1da"
 #: Okabe and Ito's colours for many lines, which everybody can tell apart, and a marker for each.
@@ -80,11 +79,9 @@ def panels(
     width: float, height: float, rows: int = 1, columns: int = 1, *, title: str = "", **layout: Any
 ) -> tuple[Any, Any]:
     """A figure in inches and its rows × columns axes; a single one as it is."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)
     if title:
         figure.suptitle(title, fontsize=11)
     return figure, figure.subplots(rows, columns, **layout)
@@ -97,24 +94,15 @@ def tip(artists: Sequence[Any], text: str) -> None:
 
 
 @styled
-def save_figure(figure: Any, *paths: str | Path) -> None:
+def save_figure(figure: Any, *paths: str | Path, **how: Any) -> None:
     """Write it to every path, in the format of its suffix: .svg, .png or .pdf; or, if one cannot be drawn, to none."""
-    pictures = [(path, _drawn(figure, Path(path).suffix.removeprefix("."))) for path in paths]
+    pictures = [(path, _drawn(figure, Path(path).suffix.removeprefix("."), **how)) for path in paths]
     for path, picture in pictures:
         write_atomically(path, partial(Path.write_bytes, data=picture))
 
 
-class Markup(str):
-    """HTML or SVG, which templates take as it stands."""
-
-    __slots__ = ()
-
-    def __html__(self) -> str:
-        return self
-
-
 @styled
-def inline(figure: Any, label: str) -> Markup:
+def inline(figure: Any, label: str) -> str:
     """An SVG element for a page: its width, its letters and its colours, by name, are the page's own.
 
     Nothing in it may stick out of its axes, since nothing is clipped. `label` is what stands for the picture where it
@@ -123,7 +111,7 @@ def inline(figure: Any, label: str) -> Markup:
     root = ElementTree.fromstring(_drawn(figure, "svg", facecolor="none"))
     for parent in list(root.iter()):
         for child in list(parent):
-            if child.tag in {f"{{{_SVG}}}{name}" for name in ("metadata", "style", "clipPath")}:
+            if child.tag.rpartition("}")[2] in ("metadata", "style", "clipPath"):
                 parent.remove(child)
     names = {each.attrib[_LINK][1:] for each in root.iter() if _LINK in each.attrib}
     for each in list(root.iter()):
@@ -136,15 +124,18 @@ def inline(figure: Any, label: str) -> Markup:
         each.attrib.pop("clip-path", None)
         if _LINK in each.attrib:
             each.set("href", each.attrib.pop(_LINK))
-        for key in {"d", "x", "y", "transform", "style"} & {*each.attrib}:
-            each.set(key, _shortened(key, each.attrib[key]))
+        if "style" in each.attrib:
+            each.set("style", re.sub("#[0-9a-f]{6}", _by_name, each.attrib["style"]))
+        for key in {"d", "x", "y", "transform"} & {*each.attrib}:
+            # To a tenth of a unit, which is finer than any screen.
+            each.set(key, " ".join(re.sub(r"(\.\d)\d+", r"\1", each.attrib[key]).split()))
         each.tag = each.tag.removeprefix(f"{{{_SVG}}}")
         each.text, each.tail = (each.text or "").strip(), ""
     box = root.attrib["viewBox"]
     root.attrib.clear()
     root.attrib |= {"xmlns": _SVG, "viewBox": box, "role": "img", "aria-label": label}
     _titled(root, label)
-    return Markup(ElementTree.tostring(root, encoding="unicode"))
+    return ElementTree.tostring(root, encoding="unicode")
 
 
 def _titled(element: ElementTree.Element, text: str) -> None:
@@ -153,11 +144,8 @@ def _titled(element: ElementTree.Element, text: str) -> None:
     element.insert(0, title)
 
 
-def _shortened(key: str, value: str) -> str:
-    """Colours by their names, and coordinates to a tenth of a unit, which is finer than any screen."""
-    if key == "style":
-        return re.sub("#[0-9a-f]{6}", lambda found: _VARIABLES.get(found[0], found[0]), value)
-    return re.sub(r"\s+", " ", re.sub(r"(\.\d)\d+", r"\1", value)).strip()
+def _by_name(colour: re.Match[str]) -> str:
+    return f"var(--{_NAMES[colour[0]]})" if colour[0] in _NAMES else colour[0]
 
 
 def _drawn(figure: Any, kind: str, **how: Any) -> bytes:

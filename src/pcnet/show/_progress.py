@@ -1,13 +1,21 @@
-"""The one progress bar: on standard error, and only where someone is looking."""
+"""The one progress bar: on standard error, and only where someone is looking; and how far a comparison is."""
 
 from __future__ import annotations
 
-from typing import TypeVar
+import threading
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, TypeVar
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+if TYPE_CHECKING:
+    from pcnet.experiment import Experiment, Trained
+
 Bar = TypeVar("Bar", bound="ProgressBar")
+#: Seconds without a line after which, where there is no bar, a line says how far a comparison is.
+SILENCE = 60.0
 
 
 class ProgressBar:
@@ -53,3 +61,72 @@ class ProgressBar:
     def print(self, sentence: str) -> None:
         """A line above the bar, which stays."""
         self._console.print(sentence, highlight=False, markup=False, soft_wrap=True)
+
+
+class CompareProgress(ProgressBar):
+    """Is told of stages by the training and of methods by the command, and estimates how long the rest takes.
+
+    Lines go to `console`, where the results go; on a terminal they stand above the bar.
+    """
+
+    def __init__(self, console: Console, experiments: Mapping[str, Experiment]) -> None:
+        super().__init__()
+        self._lines, self._experiments = console, experiments
+        self._seconds: dict[str, float] = {}
+        self._done, self._now = 0, ""
+        self._printed, self._lock = time.monotonic(), threading.Lock()
+
+    def begin(self, method: str) -> None:
+        """A method is about to be trained."""
+        self._now = f"{self._experiments[method].title}, {self._done + 1} of {len(self._experiments)}"
+
+    def finish(self, method: str, outcome: Trained | str, note: str = "") -> None:
+        """Its scores, or why there are none."""
+        # Imported here: it takes seconds to load, and the bar is there at once.
+        from pcnet.show._comparison import scored
+
+        self._done += 1
+        if isinstance(outcome, str):
+            words = f"is left out: {outcome}"
+        else:
+            self._seconds[method] = outcome.seconds
+            words = f"{scored(outcome)}, {outcome.seconds:.1f} s"
+        done = f"{self._done} of {len(self._experiments)} done: {self._experiments[method].title} {words}{note}"
+        self._line(f"{done}{self._left}")
+
+    def stage(self, title: str, total: int) -> None:
+        """A stage of the method at work begins."""
+        super().stage(f"{self._now}: {title}", total)
+
+    def advance(self, units: int = 1) -> None:
+        """Units of it are done."""
+        super().advance(units)
+        with self._lock:
+            quiet = not self._is_live and time.monotonic() - self._printed > SILENCE
+            if quiet:
+                self._printed = time.monotonic()
+        if quiet:
+            [stage] = self._bar.tasks
+            self._line(f"{stage.description}, {min(stage.percentage, 100):.0f}% done{self._left}")
+
+    @property
+    def _is_live(self) -> bool:
+        return self._console.is_terminal and self._lines.is_terminal
+
+    @property
+    def _left(self) -> str:
+        """Each method that is not done takes as long as the others on average: "; about 2 min left"."""
+        waiting, known = len(self._experiments) - self._done, self._seconds.values()
+        if not known or not waiting:
+            return ""
+        seconds = waiting * sum(known) / len(known)
+        hours, minutes = divmod(round(seconds / 60), 60)
+        words = f"{f'{hours} h ' if hours else ''}{minutes} min" if seconds >= 90 else f"{max(1, round(seconds))} s"
+        return f"; about {words} left"
+
+    def _line(self, sentence: str) -> None:
+        if self._is_live:
+            self.print(sentence)
+        else:
+            self._lines.print(sentence, highlight=False, markup=False)
+        self._printed = time.monotonic()

@@ -24,9 +24,10 @@ class Score:
 
 def scores_text(scores: Sequence[Score], metric: Metric, width: int) -> list[str]:
     """Lines of at most `width` characters: a dot for each score, whiskers for its interval, and the axis below."""
-    names = [shortened(each.name, LONGEST) for each in scores]
-    values = [f"{each.value:.{digits(metric) + 1}f}" for each in scores]
-    left = 2 + max(map(len, names)) + 2 + max(map(len, values)) + 2
+    known = [(shortened(each.name, LONGEST), metric.text(each.value)) for each in scores]
+    widest, longest = (max(map(len, column)) for column in zip(*known, strict=True))
+    starts = [f"  {name:<{widest}}  {value:>{longest}}  " for name, value in known]
+    left = len(starts[0])
     low, high = ends(scores, metric)
     last = max(width - left, 20) - 1
 
@@ -34,14 +35,13 @@ def scores_text(scores: Sequence[Score], metric: Metric, width: int) -> list[str
         return round((value - low) / (high - low) * last)
 
     lines = []
-    for each, name, value in zip(scores, names, values, strict=True):
+    for each, line in zip(scores, starts, strict=True):
         row = [" "] * (last + 1)
         if each.interval is not None:
             start, end = map(column, each.interval)
             row[start : end + 1] = ["├", *"─" * (end - start - 1), "┤"][: end - start + 1]
         row[column(each.value)] = "●"
-        middle = f"{name:<{max(map(len, names))}}  {value:>{max(map(len, values))}}"
-        lines.append(f"  {middle}  {''.join(row)}".rstrip())
+        lines.append(f"{line}{''.join(row)}".rstrip())
     axis = [" "] * (last + 1)
     for tick in ticks(low, high, 4):
         label = plain(tick)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -77,7 +76,7 @@ class Table:
         else:
             table = RichTable.grid(padding=(0, 2, 0, 0))
         for place, name in enumerate(self.columns):
-            side: Literal["left", "right"] = "left" if self._is_words(place) else "right"
+            side: Literal["left", "right"] = "left" if self.is_words(place) else "right"
             fixed = not self.wrap and (place == 0 or side == "right")
             table.add_column(Text(name), justify=side, no_wrap=fixed)
         for row in self.rows:
@@ -88,9 +87,9 @@ class Table:
 
     def markdown(self) -> str:
         """For a file: a heading, the table, and the notes as a list."""
-        sides = ("---" if self._is_words(place) else "--:" for place in range(len(self.columns)))
+        sides = ("---" if self.is_words(place) else "--:" for place in range(len(self.columns)))
         lines = [_line([*map(_escaped, self.columns)]), f"|{'|'.join(sides)}|"]
-        lines += [_line([_stressed(cell) for cell in self._filled(row)]) for row in self.rows]
+        lines += [_line([_stressed(cell) for cell in self.filled(row)]) for row in self.rows]
         head = [f"# {_escaped(self.title)}", ""] if self.title else []
         notes = ["", *(f"- {_escaped(note)}" for note in self.notes)] if self.notes else []
         return "\n".join([*head, *lines, *notes]) + "\n"
@@ -102,45 +101,26 @@ class Table:
             classes: of the table element; with "stack" every row is a block on a phone, with the names of the columns.
             attributes: of the table element, as they stand in it.
         """
-        kinds = [' class="word"' if self._is_words(place) else "" for place in range(len(self.columns))]
-        names = [html.escape(name) for name in self.columns]
-        heads = [f"<th{kind}>{name}</th>" for kind, name in zip(kinds, names, strict=True)]
-        starts = [f'<td{kind} data-name="{name}">' for kind, name in zip(kinds, names, strict=True)]
-        rows = ["".join(map(_td, starts, self._filled(row))) for row in self.rows]
-        lines = (
-            f'<table class="{classes}"{attributes and f" {attributes}"}>',
-            *([f"<caption>{html.escape(self.title)}</caption>"] if self.title else []),
-            f"<thead><tr>{''.join(heads)}</tr></thead>",
-            "<tbody>",
-            *(f"<tr>{row}</tr>" for row in rows),
-            "</tbody>",
-            "</table>",
-            *(f'<p class="soft">{html.escape(note)}</p>' for note in self.notes),
-        )
-        return "\n".join(lines)
+        # Imported here: tables on a screen need no templates.
+        from pcnet.show._template import part
+
+        return part("table", self, classes, attributes)
 
     #: What a template takes as markup.
     def __html__(self) -> str:
         return self.html()
 
-    def _is_words(self, place: int) -> bool:
+    def is_words(self, place: int) -> bool:
+        """Whether a column is one of words."""
         return place == 0 or self.columns[place] in self.words
 
-    def _filled(self, row: Sequence[str]) -> Sequence[str]:
+    def filled(self, row: Sequence[str]) -> Sequence[str]:
+        """A row with a text for every column."""
         return [*row, *[""] * (len(self.columns) - len(row))]
 
 
 def _look(cell: str) -> str:
     return cell.look if isinstance(cell, Cell) else ""
-
-
-def _td(start: str, cell: str) -> str:
-    text, look = html.escape(cell), _look(cell)
-    if look == "strong":
-        text = f"<b>{text}</b>"
-    elif look:
-        text = f'<span class="{look}">{text}</span>'
-    return f"{start}{text}</td>"
 
 
 def _stressed(cell: str) -> str:

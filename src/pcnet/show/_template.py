@@ -3,47 +3,75 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pcnet._files import write_text
 from pcnet.compare import Metric
+from pcnet.show._scores import digits
 from pcnet.show._table import Table
+
+#: Classes of a heat map whose shares and names are written, and letters of all names above its columns.
+FEW, NARROW = 12, 50
+
+
+class Step(NamedTuple):
+    """What could be done next, and the command that does it."""
+
+    what: str
+    command: str
+
+
+@cache
+def templates() -> Any:
+    """The templates of the package."""
+    # Imported here: commands that write no page need not wait for it.
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    loader = PackageLoader("pcnet.show", "")
+    found = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, loader=loader)
+    found.filters |= {"score": figure, "number": "{:,}".format, "written": lambda value, metric: written(metric, value)}
+    return found
 
 
 def write_page(path: str | Path, template: str, content: Mapping[str, Any]) -> None:
-    """Fill a template of the package, with the style sheet and the script in it."""
-    # Imported here: commands that write no page need not wait for it.
-    from jinja2 import Environment, FunctionLoader, StrictUndefined
-
-    environment = Environment(
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        loader=FunctionLoader(_resource),
-    )
-    environment.filters["score"] = figure
-    environment.filters["number"] = lambda value: f"{value:,}"
-    environment.filters["written"] = lambda value, metric: written(metric, value)
-    resources = {"style": _resource("style.css"), "script": _resource("page.js")}
-    page = environment.get_template(template).render({**content, **resources})
+    """Fill a template, with the style sheet and the script in it."""
     # Names that came out of a damaged file may hold halves of characters; they become question marks.
-    write_text(path, page.encode("utf-8", "replace").decode("utf-8"))
+    write_text(path, templates().get_template(template).render(content).encode("utf-8", "replace").decode("utf-8"))
 
 
-def written(metric: Metric, value: float | tuple[float, float]) -> str:
-    """A score in a sentence, or the ends of its interval: 81.2 %, 80.1 to 82.4 %, 0.412."""
+def part(name: str, *args: Any, **how: Any) -> str:
+    """A part of a page, as markup."""
+    return cast("str", getattr(templates().get_template("parts.html").module, name)(*args, **how))
+
+
+def heatmap(counts: NDArray[np.int64], names: Sequence[str], rows: str, columns: str, label: str) -> str:
+    """Which class goes with which: a square of shares, readable for two classes as for fifty."""
+    how = {"few": len(names) <= FEW, "numbered": numbered(names)}
+    return part("heatmap", counts.tolist(), names, rows, columns, label, **how)
+
+
+def numbered(names: Sequence[str]) -> bool:
+    """Whether classes are numbered from 1 in their order, because names would not fit above the columns."""
+    return len(names) > FEW or max(map(len, names)) * len(names) > NARROW
+
+
+def written(metric: Metric, value: float | tuple[float, float] | None) -> str:
+    """A score in a sentence, or the ends of its interval: 81.2 %, 80.1 to 82.4 %, 0.412; nothing is –."""
+    if value is None:
+        return "–"
     ends = value if isinstance(value, tuple) else (value,)
-    return " to ".join(f"{end:.{1 if metric.percent else 3}f}" for end in ends) + "\u00a0%" * metric.percent
+    return " to ".join(f"{end:.{digits(metric)}f}" for end in ends) + "\u00a0%" * metric.percent
 
 
-def with_interval(metric: Metric, value: float | None, ends: Sequence[float] | None) -> str:
+def with_interval(metric: Metric, value: float | None = None, interval: Sequence[float] | None = None) -> str:
     """A score with its interval as a table shows them: 82.10 [80.05, 84.10]; either may be missing."""
-    parts = [metric.text(value)] if value is not None else []
-    parts += [f"[{', '.join(map(metric.text, ends))}]"] if ends is not None else []
-    return " ".join(parts)
+    ends = "" if interval is None else f"[{', '.join(map(metric.text, interval))}]"
+    return ends if value is None else f"{metric.text(value)} {ends}".rstrip()
 
 
 def figure(value: float | None, digits: int = 1) -> str:
@@ -84,10 +112,6 @@ def provenance_list(records: Sequence[Mapping[str, Any]], command: str) -> str:
     return "".join(f"- {line}\n" for line in lines)
 
 
-def capitalised(text: str) -> str:
-    """Accuracy; ROC-AUC stays as it is."""
-    return text[:1].upper() + text[1:]
-
-
-def _resource(name: str) -> str:
-    return files("pcnet.show").joinpath(name).read_text(encoding="utf-8")
+def with_unit(metric: Metric) -> str:
+    """accuracy in percent; log loss, lower is better."""
+    return f"{metric.title}{' in percent' if metric.percent else ', lower is better'}"

@@ -11,7 +11,7 @@ import pandas
 import pytest
 
 from pcnet import PcnetError, read_graph
-from pcnet.cli._graph_argument import graph_at
+from pcnet.cli._options import graph_at
 from pcnet.data import READERS, csbm, reader
 from pcnet.data.own import _readers
 from pcnet.graph import Graph

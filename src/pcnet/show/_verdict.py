@@ -1,21 +1,21 @@
-"""How good it is, what a guess would get, and what that comes to in plain words."""
+"""How good it is, what a guess would get, how far its probabilities can be taken at their word, and what to warn of."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from pcnet.compare import METRICS, Metric, Summary, wilson
+from pcnet.compare import METRICS, Metric, Reliability
 from pcnet.experiment import Estimate, Result
-from pcnet.show._tally import Tally
+from pcnet.show._counts import Interval, Tally, percent_interval
 from pcnet.show._template import written
 
-Interval = tuple[float, float]
+Kind = Literal["kept", "too sure", "too modest", "uneven"]
 
 #: Tested nodes below which everything on the page is rough.
 FEW_NODES = 30
@@ -33,6 +33,10 @@ MEANINGS = {
     "average_precision": "precision on the way down a class's ranking, averaged over its nodes",
     "log_loss": "mean of −log of the right class's probability; lower is better",
 }
+#: Points that probabilities may be off by and still be taken at their word, on average and bin by bin.
+SURPLUS, ERROR = 2.5, 3.0
+#: Perfectly calibrated models that are drawn, and the share of them that is called chance.
+DRAWS, CHANCE = 1000, 0.95
 
 
 @dataclass(frozen=True)
@@ -76,11 +80,18 @@ def all_scores(result: Result, results: Tally) -> list[Scored]:
     for name in dict.fromkeys([result.experiment.metric, *(name for name in METRICS if name in result.test)]):
         metric, summary = METRICS[name], result.test[name]
         guess = float(np.mean([guess_score(metric, labels, classes) for labels in parts]))
-        interval = measured_in = _interval(name, summary, len(result.splits[0].test))
-        measured = summary.mean
+        measured: float = summary.mean
+        interval: Interval | None = summary.ci95
+        around = interval
         if isinstance(summary, Estimate):
-            measured, measured_in = summary.measured, _of_tested(summary)
-        found.append(Scored(metric, summary.mean, interval, guess, measured, measured_in))
+            # ± σ √(1/n) for the n tested nodes, from ± σ √(1/n + 1/m) for the m without a label.
+            low, high = (summary.measured + summary.tested_part * (end - summary.mean) for end in summary.ci95)
+            measured, around = summary.measured, (low, high)
+        elif len(summary.per_run) == 1:
+            # A single run has an interval only where its score is a share of its test nodes.
+            nodes = len(result.splits[0].test)
+            around = interval = percent_interval(measured / 100, nodes) if name == "accuracy" else None
+        found.append(Scored(metric, summary.mean, interval, guess, measured, around))
     return found
 
 
@@ -89,23 +100,6 @@ def guess_score(metric: Metric, labels: Tensor, classes: int) -> float:
     shares = torch.bincount(labels, minlength=classes).double() / len(labels)
     logits = shares.clamp(min=torch.finfo(torch.float64).tiny).log()
     return metric.score(logits.expand(len(labels), -1), labels)
-
-
-def _interval(name: str, summary: Summary, nodes: int) -> Interval | None:
-    """The interval of a score; that of a single run is Wilson's, of a share of its test nodes."""
-    if isinstance(summary, Estimate) or len(summary.per_run) > 1:
-        return summary.ci95
-    if name != "accuracy":
-        return None
-    low, high = wilson(summary.mean / 100, nodes)
-    return 100 * low, 100 * high
-
-
-def _of_tested(estimate: Estimate) -> Interval:
-    """The interval for the n tested nodes, ± σ √(1/n), from that for m nodes without a label, ± σ √(1/n + 1/m)."""
-    part = math.sqrt(estimate.unlabelled / (estimate.nodes + estimate.unlabelled)) if estimate.unlabelled else 1.0
-    low, high = (estimate.measured + part * (end - estimate.mean) for end in estimate.ci95)
-    return low, high
 
 
 def warnings(scores: Sequence[Scored], missed: Sequence[str], tested: int) -> list[str]:
@@ -131,3 +125,74 @@ def warnings(scores: Sequence[Scored], missed: Sequence[str], tested: int) -> li
     if tested < FEW_NODES:
         found.append(f"Only {tested} nodes were tested, so every number here is rough; label more nodes.")
     return found
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Predictions of about one confidence: what was said, what was kept and its 95 % interval, in percent."""
+
+    said: float
+    kept: float
+    interval: Interval
+    nodes: int
+
+    @staticmethod
+    def of(confidence: float, accuracy: float, nodes: int) -> Gap:
+        return Gap(100 * confidence, 100 * accuracy, percent_interval(accuracy, nodes), nodes)
+
+    @property
+    def surplus(self) -> float:
+        """Points that are said beyond what is kept."""
+        return self.said - self.kept
+
+    @property
+    def clear(self) -> bool:
+        """Whether it is more than a few points, and more than chance."""
+        return abs(self.surplus) > SURPLUS and not self.interval[0] <= self.said <= self.interval[1]
+
+
+@dataclass(frozen=True)
+class Trust:
+    """All predictions, their calibration error beside that of a perfect model, and what follows.
+
+    `chance` is the 95th percentile of the expected calibration error, in points, of as many predictions of these
+    confidences that are right exactly as often as they say.
+    """
+
+    overall: Gap
+    error: float
+    chance: float
+    kind: Kind
+    #: The bins that are furthest off in this way, the worst first.
+    gaps: tuple[Gap, ...]
+
+    @property
+    def unseen(self) -> float:
+        """Points that probabilities may be off by without showing on so many nodes."""
+        low, high = self.overall.interval
+        return max(self.chance, (high - low) / 2)
+
+    @property
+    def rough(self) -> bool:
+        """Whether that is an error that would matter."""
+        return self.unseen > ERROR
+
+    @staticmethod
+    def of(diagram: Reliability) -> Trust:
+        """Judge a reliability diagram in which each node is one prediction."""
+        count, confidence, accuracy = (np.array(each) for each in (diagram.count, diagram.confidence, diagram.accuracy))
+        weights = count / count.sum()
+        overall = Gap.of(float(weights @ confidence), float(weights @ accuracy), int(count.sum()))
+        # Σ_b |k_b − n_b p_b| / n with k_b drawn from Binomial(n_b, p_b): what chance alone makes of the error.
+        right = np.random.default_rng(0).binomial(count, np.clip(confidence, 0, 1), (DRAWS, len(count)))
+        errors = np.abs(right - count * confidence).sum(axis=1) / count.sum()
+        error, chance = 100 * diagram.error, 100 * float(np.quantile(errors, CHANCE))
+        kind: Kind = "kept"
+        if overall.clear:
+            kind = "too sure" if overall.surplus > 0 else "too modest"
+        elif error > max(ERROR, chance):
+            kind = "uneven"
+        bins = [Gap.of(*each) for each in zip(confidence, accuracy, count.tolist(), strict=True) if each[2]]
+        off = sorted((gap for gap in bins if gap.clear), key=lambda gap: -gap.nodes * abs(gap.surplus))
+        wanted = {"too sure": (1,), "too modest": (-1,), "uneven": (1, -1)}.get(kind, ())
+        return Trust(overall, error, chance, kind, tuple(gap for gap in off if np.sign(gap.surplus) in wanted)[:3])

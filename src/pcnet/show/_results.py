@@ -1,0 +1,260 @@
+"""What `pcnet train` and `pcnet tune` print, and the files of tables that were searched whole."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from pcnet._files import write_json, write_text
+from pcnet._machine import device_note
+from pcnet.compare import METRICS, Metric, Summary
+from pcnet.experiment import Estimate, Experiment, Result
+from pcnet.graph import Graph
+from pcnet.show._table import Table, soft, strong
+from pcnet.show._template import provenance_list, with_interval, with_unit
+from pcnet.tune import DEFAULTS, Search, Tuned, metric_of, named, reading, reported
+
+#: Metrics that are shown besides the one that counts.
+OTHERS = ("accuracy", "macro_f1", "roc_auc")
+#: Trials in the table, and columns of a screen that has room for all their settings.
+TOP, WIDE = 10, 110
+EXPLANATION = """\
+Test accuracy in percent, mean over the splits of each table. *Tuned on validation* is the setting with the
+highest mean validation accuracy, scored on the test nodes after it was chosen; its interval is the 95 %
+percentile bootstrap of the mean over splits. *Published settings* are the paper's, which were chosen by test
+scores, trained here on the same splits. *Chosen by test scores* is the highest mean test accuracy among the
+same trials: what a search that may look at test labels would have reported. *Leak* is how much that is above
+the honest choice, in points, between the two trials; the chosen setting is trained once more for its score,
+which a GPU may round another way. *Seconds* are those of the search.
+"""
+
+#: What a score is called, its metric, and its runs or the mean and ± that were printed, if there are any.
+Row = tuple[str, Metric, Summary | Sequence[float] | None]
+
+
+def graph_words(graph: Graph) -> str:
+    """people (1,000 nodes, 12 features, 3 classes)."""
+    counts = f"{graph.num_nodes:,} nodes, {graph.num_features:,} features, {graph.num_classes} classes"
+    return f"{graph.name} ({counts})"
+
+
+def train_headline(graph: Graph, experiment: Experiment, device: str) -> str:
+    """What is about to be trained, on what."""
+    return (
+        f"{experiment.title} on {graph_words(graph)}: {experiment.preset}, {experiment.protocol}, "
+        f"{len(experiment.seeds)} runs{device_note(device)}"
+    )
+
+
+def print_notes(console: Console, notes: Iterable[str]) -> None:
+    """What has to be known besides."""
+    for note in notes:
+        console.print(f"note: {note}", style="dim")
+
+
+def print_scores(console: Console, result: Result) -> None:
+    """The figures of a training: those of the paper's protocols as papers have them, others as an estimate."""
+    shown = _shown(result)
+    if not isinstance(result.headline, Estimate):
+        console.print("", _of_runs(result, shown).rich(), sep="\n")
+        return
+    estimate = result.headline
+    what = f"the {estimate.unlabelled:,} nodes without a label" if estimate.unlabelled else "nodes like these"
+    rows = []
+    for name in shown:
+        metric, found = METRICS[name], result.test[name]
+        rows.append([metric.title, metric.text(found.mean), with_interval(metric, interval=found.ci95)])
+    table = Table(f"To be expected on {what}", ("", "score", "95 % interval"), [strong(rows[0]), *rows[1:]])
+    console.print("", table.rich(), "", sep="\n")
+    metric, runs = result.experiment.scored_by, len(result.outcomes)
+    spread = f" ± {metric.text(estimate.std)} (std)" if runs > 1 else ""
+    console.print(
+        f"Measured on {estimate.nodes:,} labelled nodes, each predicted by the runs that did not know its label"
+        f"{_gain(metric, estimate)}. Single runs: {metric.title} {metric.text(sum(estimate.per_run) / runs)}{spread} "
+        f"on test nodes, {metric.text(result.val[metric.name].mean)} on validation nodes, which chose the epochs."
+    )
+
+
+def _gain(metric: Metric, estimate: Estimate) -> str:
+    if not estimate.gain:
+        return ""
+    measured, more = metric.text(estimate.measured), metric.text(abs(estimate.gain))
+    return (
+        f": {measured}, and {more} {'more' if estimate.gain > 0 else 'less'} for models that know every label, by what "
+        "they gain on validation nodes"
+    )
+
+
+def _of_runs(result: Result, shown: Sequence[str]) -> Table:
+    """Means over runs, as in the tables of papers."""
+    experiment, metric = result.experiment, result.experiment.scored_by
+    rows: list[Row] = [
+        ("test", metric, result.headline),
+        ("paper", metric, experiment.paper),
+        ("authors' code, rerun", metric, experiment.rerun),
+        ("validation", metric, result.val[experiment.metric]),
+        *((f"test {METRICS[name].title}", METRICS[name], result.test[name]) for name in shown[1:]),
+    ]
+    return _scores_table(rows, "interval: 95 % bootstrap of the mean; ±: its larger half; std: between runs")
+
+
+def _shown(result: Result) -> list[str]:
+    """Names of the metrics that have a row, the one that counts first; ROC-AUC is usual for two classes alone."""
+    two = result.outcomes[0].logits.shape[1] == 2
+    others = [name for name in OTHERS if name in result.test and (two or name != "roc_auc")]
+    return list(dict.fromkeys([result.experiment.metric, *others]))
+
+
+def _scores_table(rows: Sequence[Row], note: str) -> Table:
+    """A row for each score that there is; those that took no part in choosing anything are soft."""
+    cells = []
+    for name, metric, found in rows:
+        if isinstance(found, Summary):
+            row = [name, metric.text(found.mean), with_interval(metric, interval=found.ci95)]
+            row += [metric.text(found.half_width), metric.text(found.std)]
+            cells.append(soft(row) if "published" in name or "by test" in name else row)
+        elif found is not None:
+            cells.append(soft([name, f"{found[0]:.2f}", "", f"{found[1]:.2f}", ""]))
+    title = with_unit(rows[0][1])
+    return Table(title[:1].upper() + title[1:], ("", "mean", "interval", "±", "std"), cells, (note,))
+
+
+def tune_headline(graph: Graph, search: Search, words: str) -> str:
+    """What is searched on what; `words` name the metric and the device."""
+    experiment = search.experiment
+    known = {"random": "random search", "halving": "successive halving", "grid": "all of a grid"}
+    strategy = known.get(search.strategy, f"Optuna's {search.sampler} sampler")
+    return (
+        f"Tuning {experiment.title} on {graph_words(graph)}: {experiment.preset}, {experiment.protocol}, "
+        f"{search.splits} splits, {search.trials:,} trials and the defaults, {strategy}, {words}"
+    )
+
+
+def print_tuned(console: Console, tuned: Tuned, train: str) -> None:
+    """The best trials, the choice, its score, and the command that trains it."""
+    best, search = tuned.best, tuned.best["search"]
+    chosen = [f"{name} {value}" for name, value in _words(tuned, search["trial"]).items()]
+    console.print(_trials(tuned, console.width >= WIDE).rich(), "", sep="\n")
+    console.print(f"{named(search['trial']).capitalize()}: {', '.join(chosen)}.", "", sep="\n")
+    console.print(_of_search(best).rich(), "", sep="\n")
+    share, saved = search["runs"] / search["runs_of_random_search"], ""
+    if search["runs"] < search["runs_of_random_search"]:
+        saved = f", {share:.0%} of a search on all splits"
+    rate = search["runs"] / search["seconds"] if search["seconds"] else 0.0
+    work = f"{search['runs']:,} runs{saved} in {search['seconds']:.1f} s of training ({rate:.1f} runs a second)."
+    console.print(*reading(best), sep="\n")
+    if "leak" in best:
+        leak, selected = best["leak"], best["leak"]["test_selected"]
+        console.print(
+            f"Choosing by test scores instead ({named(selected['trial'])} of {leak['trials']:,}) would have reported "
+            f"{selected['mean']:.2f}, {leak['gap']:.2f} points more than choosing by validation."
+        )
+    console.print(work)
+    console.print(f"Train the choice, for predictions and a report:\n  {train}", soft_wrap=True)
+
+
+def _trials(tuned: Tuned, wide: bool) -> Table:
+    """The trials that validation ranks first; what stands for several layers only where there is room."""
+    metric = metric_of(tuned.best)
+    ranking = tuned.results.ranking(len(tuned.best["seeds"]))
+    words = {standing.trial: _words(tuned, standing.trial) for standing in ranking[:TOP]}
+    names = [name for name, value in next(iter(words.values())).items() if "/" not in value or wide]
+    title = f"The best {len(words)} of {len(ranking):,} trials"
+    title += ", the defaults among them" * any(each.trial == DEFAULTS for each in ranking)
+    # A log loss is that of training already.
+    losses = [] if metric.name == "log_loss" else ["loss"]
+    rows = [
+        [
+            "defaults" if standing.trial == DEFAULTS else str(standing.trial),
+            metric.text(reported(metric, standing.gain)),
+            *(f"{standing.loss:.4f}" for _ in losses),
+            *(words[standing.trial][name] for name in names),
+        ]
+        for standing in ranking[:TOP]
+    ]
+    return Table(f"{title}, by mean validation {metric.title}:", ("trial", metric.title, *losses, *names), rows)
+
+
+def _words(tuned: Tuned, trial: int) -> dict[str, str]:
+    """A trial's values: lr.first, lr.theta and lr.second under lr; drop_in, drop_hidden and drop_prop under drop."""
+    values = tuned.best["defaults"]["values"] if trial == DEFAULTS else tuned.results.values[trial]
+    together: dict[str, list[str]] = {}
+    for name, value in values.items():
+        short = re.split(r"[._]", name)[0]
+        together.setdefault(short, []).append(f"{value:g}" if isinstance(value, float) else str(value))
+    return {name: "/".join(each) for name, each in together.items()}
+
+
+def _of_search(best: Mapping[str, Any]) -> Table:
+    metric, published, defaults = metric_of(best), best["published"] or {}, best.get("defaults") or {}
+    if defaults.get("trial") == best["search"]["trial"]:
+        defaults = {}
+    summaries = {
+        "test, chosen by validation": best["test"],
+        "validation": best["val"],
+        "test, defaults": defaults.get("test"),
+        "validation, defaults": defaults.get("val"),
+        "test, published settings": published.get("test"),
+        "test, chosen by test scores": best.get("leak", {}).get("test_selected"),
+    }
+    rows: list[Row] = [
+        (name, metric, found and Summary(found["mean"], found["ci95"], found["std"], ()))
+        for name, found in summaries.items()
+    ]
+    rows += [("paper", metric, published.get("paper")), ("authors' code, rerun", metric, published.get("rerun"))]
+    # Of an estimate it is about nodes, which it counts.
+    intervals = "of test scores by their nodes, else" if "nodes" in best["test"] else "of the mean"
+    note = f"95 % intervals: {intervals} by bootstrap over splits; ±: their larger half; std: between splits"
+    return _scores_table(rows, note)
+
+
+def tuned_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    """A row for each search of a cell of a table: what is left of a score, and what a leak adds to it."""
+    cells = []
+    for row in rows:
+        published, leak, search, test = row["published"], row["leak"], row["search"], row["test"]
+        others = [
+            published["test"]["mean"] if "test" in published else None,
+            published["paper"][0] if published.get("paper") else None,
+            leak and leak["test_selected"]["mean"],
+            leak and leak["gap"],
+        ]
+        honest = [f"{test['mean']:.2f}", with_interval(METRICS["accuracy"], interval=test["ci95"])]
+        texts = ["" if figure is None else f"{figure:.2f}" for figure in others]
+        place = [row["table"], row["dataset"], f"{search['trials']:,}"]
+        cells.append([*place, *honest, *texts, f"{search['seconds']:.0f}"])
+    score = ("tuned on validation", "95 % interval", "published settings", "paper", "chosen by test scores", "leak")
+    columns = ("table", "dataset", "trials", *score, "seconds")
+    return Table("", columns, cells, words=("dataset",), wrap=True)
+
+
+def write_tuned_tables(out: Path, bests: Sequence[Mapping[str, Any]], command: str) -> list[dict[str, Any]]:
+    """tuned-tables.json and .md in a folder, out of the `best.json` of each search; returns the rows."""
+    same = ("dataset", "protocol", "val", "test", "published", "split_hashes", "notes")
+    made = ("command", "date", "machine", "versions")
+    rows = [
+        {
+            "table": best["preset"],
+            **{key: best[key] for key in same},
+            "search": {key: value for key, value in best["search"].items() if key != "space"},
+            "settings": {"model": best["model"], "training": best["training"], "seeds": best["seeds"]},
+            "leak": best.get("leak"),
+            **{key: best[key] for key in made},
+        }
+        for best in bests
+    ]
+    report = {
+        "command": command,
+        "ci95": "percentile bootstrap interval of the mean over splits, 1000 resamples",
+        "leak": "test accuracy of the trial with the highest test accuracy minus that of the trial with the highest "
+        "validation accuracy, in points, among the same trials",
+        "cells": rows,
+    }
+    write_json(out / "tuned-tables.json", report)
+    head = f"# PCNet tuned on validation alone\n\n{EXPLANATION}\n{provenance_list(rows, command)}\n"
+    write_text(out / "tuned-tables.md", head + tuned_table(rows).markdown())
+    return rows
