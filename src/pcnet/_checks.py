@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,14 @@ from numpy.typing import NDArray
 from pcnet.errors import PcnetError, close_match
 
 FloatArray = NDArray[np.float64]
+T = TypeVar("T")
 
 
-def one_of(name: str, value: str, known: Sequence[str]) -> str:
-    """`value`, if it is one of the known words."""
+def one_of(name: str, value: T, known: Sequence[T]) -> T:
+    """`value`, if it is one of the known ones."""
     if value not in known:
-        raise PcnetError(f"{name} cannot be '{value}'; choose from {', '.join(known)}.{close_match(str(value), known)}")
+        words = [str(each) for each in known]
+        raise PcnetError(f"{name} cannot be {value!r}; choose from {', '.join(words)}.{close_match(str(value), words)}")
     return value
 
 
@@ -53,13 +55,6 @@ def positive_number(name: str, value: Any) -> float:
     if number <= 0:
         raise PcnetError(f"{name} must be above 0, not {number:g}.")
     return number
-
-
-def one_of(name: str, value: Any, known: Sequence[Any]) -> None:
-    """Refuse a word that is not among the known ones."""
-    if value not in known:
-        words = [str(each) for each in known]
-        raise PcnetError(f"{name} can be {' or '.join(words)}, not {value!r}.{close_match(str(value), words)}")
 
 
 def finite_array(name: str, values: Any) -> FloatArray:

@@ -30,7 +30,9 @@ class Registry(dict[str, T]):
 
     def sort(self, first: str) -> None:
         """Order what has been added so far by its names, after the one that comes first."""
-        self._entries = {name: self._entries[name] for name in sorted(self, key=lambda name: (name != first, name))}
+        ordered = sorted(self.items(), key=lambda entry: (entry[0] != first, entry[0]))
+        self.clear()
+        self.update(ordered)
 
     def remove(self, name: str) -> None:
         """Forget an entry, in a session that tries things out."""

@@ -108,7 +108,7 @@ def test_fresh_weights():
         ({"stacks": 0}, "stacks must be at least 1"),
         ({"steps": 0}, "steps must be at least 1"),
         ({"drop_skip": 1.0}, "drop_skip = 1.0 is not a dropout rate"),
-        ({"activation_out": "tanh"}, "activation_out can be relu, not 'tanh'"),
+        ({"activation_out": "tanh"}, "activation_out cannot be 'tanh'; choose from relu"),
     ],
 )
 def test_refused(wrong, words):

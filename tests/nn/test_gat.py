@@ -128,7 +128,7 @@ def test_directed_edges_are_followed():
     [
         ({"heads": 0}, "heads must be at least 1"),
         ({"out_heads": 0}, "out_heads must be at least 1"),
-        ({"closing": "relu"}, "closing can be elu or none"),
+        ({"closing": "relu"}, "closing cannot be 'relu'; choose from elu, none"),
         ({"drop_attention": 1.0}, "drop_attention"),
     ],
 )

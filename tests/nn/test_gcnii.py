@@ -132,7 +132,7 @@ def test_groups():
         ({"layers": 0}, "must be at least 1, not 0"),
         ({"alpha": 1.5}, "alpha must be at most 1, not 1.5"),
         ({"lam": 0.0}, "lam must be above 0"),
-        ({"formula": "mine"}, "formula can be official or paper, not 'mine'"),
+        ({"formula": "mine"}, "formula cannot be 'mine'; choose from official, paper"),
     ],
 )
 def test_refused(wrong, words):

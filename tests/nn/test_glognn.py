@@ -156,7 +156,7 @@ def test_weights_of_nodes_follow_the_graph():
         ({"gamma": 1.0}, "gamma = 1.0"),
         ({"delta": 1.5}, "delta must be at most 1, not 1.5"),
         ({"alpha": 0.0, "beta": 0.0}, "one of them must be above 0"),
-        ({"walk": "lazy"}, "rows or raw, not 'lazy'"),
+        ({"walk": "lazy"}, "walk cannot be 'lazy'; choose from"),
         ({"depth": 4}, "depth must be at most 3, not 4"),
         ({"K": 0}, "K must be at least 1"),
     ],

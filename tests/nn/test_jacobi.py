@@ -200,8 +200,8 @@ def test_columns_of_many_runs(basis, frozen):
 
 def test_refusals():
     for arguments, sentence in (
-        ({"basis": "jacoby"}, "basis can be jacobi or .*Did you mean 'jacobi'"),
-        ({"sign": "minus"}, "sign can be published or paper, not 'minus'"),
+        ({"basis": "jacoby"}, "basis cannot be 'jacoby'; .*Did you mean 'jacobi'"),
+        ({"sign": "minus"}, "sign cannot be 'minus'; choose from published, paper"),
         ({"alpha": 0.0}, "alpha must be above 0"),
         ({"a": -1.5}, "a of Jacobi must be at least -1"),
         ({"a": -1.0, "b": -1.0}, "cannot both be -1"),

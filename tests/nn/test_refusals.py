@@ -69,7 +69,7 @@ CASES = {
     "drop_prop": (lambda: net(drop_prop=1.0), "drop_prop = 1.0 is not a dropout rate; it must be at least 0 and less"),
     "drop_in negative": (lambda: net(drop_in=-0.1), "is not a dropout rate"),
     "drop_hidden is NaN": (lambda: net(drop_hidden=NAN), "is not a dropout rate"),
-    "activation": (lambda: net(activation="tanh"), "activation can be relu or elu, not 'tanh'."),
+    "activation": (lambda: net(activation="tanh"), "activation cannot be 'tanh'; choose from relu, elu."),
     "too many features": (
         lambda: net()(torch.ones(3, 5), RING),
         "The features have shape (3, 5); the model expects (nodes, 2).",
