@@ -41,7 +41,8 @@ class Attempt:
     """A candidate that was trained: what it may look at, and its test scores, one for each split, as reports have them.
 
     `draws[i, r]` is the score on split i when its test nodes are drawn again with replacement for the r-th time; they
-    are the same nodes for all attempts. `method` and `settings` are empty where no command trains the like.
+    are the same nodes for all attempts. `method` and `settings` are empty where no command trains the like; `logits`
+    are what it answers on the test nodes.
     """
 
     way: Way
@@ -50,6 +51,7 @@ class Attempt:
     draws: FloatArray
     method: str = ""
     settings: tuple[str, ...] = ()
+    logits: tuple[Tensor, ...] = ()
 
     @property
     def splits(self) -> int:
@@ -61,8 +63,8 @@ class Attempt:
 
     def joined(self, more: Attempt) -> Attempt:
         """With the scores on further splits."""
-        per_run = np.concatenate([self.per_run, more.per_run])
-        return replace(self, per_run=per_run, draws=np.concatenate([self.draws, more.draws]))
+        per_run, draws = (np.concatenate(pair) for pair in ((self.per_run, more.per_run), (self.draws, more.draws)))
+        return replace(self, per_run=per_run, draws=draws, logits=self.logits + more.logits)
 
     def as_dict(self) -> dict[str, Any]:
         named = {"name": self.name, "method": self.method or None, "settings": list(self.settings)}
