@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
 import torch
+from numpy.typing import NDArray
 
 from pcnet.data import STRATIFIED
 from pcnet.experiment import Experiment, resolve
 from pcnet.graph import CSR, Graph
 from pcnet.inspect._measures import Features, Neighbours
 from pcnet.inspect._methods import tuned_for
-from pcnet.inspect._probe import Way
-from pcnet.inspect._sample import sampled
+from pcnet.inspect._probe import WAYS, Way
 
 #: Cheap enough for every graph that is not sampled; and those that are tried where time allows.
 BASIC, OTHERS = ("mlp", "pcnet", "gcn"), ("acmgcn", "linkx", "h2gcn")
@@ -39,6 +39,11 @@ PRICES: Mapping[str, tuple[tuple[float, float, float, float], float]] = {
 FIRST, USUAL = 2, 5
 #: Seconds of one core that the first splits may take, and all of them.
 FIRST_BUDGET, BUDGET = 200.0, 120.0
+#: Nodes of a sample, and columns of it that are carried over the links: features beyond are mixed by random signs,
+#: rare classes are left out.
+NODES, COLUMNS = 10_000, 32
+
+Table = NDArray[np.float32]
 
 
 class Size(NamedTuple):
@@ -157,9 +162,8 @@ def planned(
             for way, table in tables.items()
             if way not in missing_ways(features, neighbours)
         ]
-        return Plan(
-            chosen, count, {each.method: "The graph is too large." for each in others if each.method}, note, asked
-        )
+        left_out = {each.method: "The graph is too large." for each in others if each.method}
+        return Plan(chosen, count, left_out, note, asked)
     left_out = {}
     for each in others:
         if FIRST * _seconds([*chosen, each]) <= FIRST_BUDGET:
@@ -174,3 +178,60 @@ def planned(
 def _seconds(some: Iterable[Candidate]) -> float:
     """Of one run of each, on one core."""
     return sum(each.seconds for each in some)
+
+
+def sampled(graph: Graph, neighbours: Neighbours, seed: int) -> tuple[str, dict[Way, Graph]]:
+    """A node of a large graph and its neighbourhood as a row of a small table, so that a probe stays affordable.
+
+    A sentence on what was done, and for features, graph and both the sampled nodes with such columns, without links.
+
+    With P = D⁻¹A: features x_i; links (PY)_i, (P²Y)_i and log degree; both all of these and (PX)_i, (P²X)_i. Y holds
+    the classes of labelled nodes outside the sample, so that no column knows the class of the node it belongs to.
+    """
+    random = np.random.default_rng(seed)
+    labels = graph.y.cpu().numpy()
+    known = random.permutation(np.flatnonzero(labels >= 0))
+    count = min(NODES, len(known) // 2)
+    nodes = np.sort(known[:count])
+    degree = np.diff(neighbours.matrix.indptr)
+    walk = scipy.sparse.diags((1.0 / np.maximum(degree, 1)).astype(np.float32)) @ neighbours.matrix.astype(np.float32)
+    x: Any = graph.x.to_scipy() if isinstance(graph.x, CSR) else graph.x.cpu().numpy()
+    if x.shape[1] > COLUMNS:
+        few = x @ random.choice(np.array([-1.0, 1.0], dtype=np.float32), size=(x.shape[1], COLUMNS))
+    else:
+        few = x.toarray() if isinstance(graph.x, CSR) else x
+
+    def hops(table: Table) -> list[Table]:
+        once = walk @ table
+        return [once[nodes], (walk @ once)[nodes]]
+
+    around = [*hops(_classes_of(labels, known[count:])), np.log1p(degree[nodes, None])]
+    own, links, both = x[nodes], _standardised(around), _standardised([*around, *hops(few.astype(np.float32))])
+    seen: dict[Way, torch.Tensor | CSR] = {"graph": torch.from_numpy(links)}
+    if isinstance(graph.x, CSR):
+        joined = scipy.sparse.hstack([own, scipy.sparse.csr_matrix(both)])
+        seen |= {"features": CSR.from_scipy(own, graph.x.dtype), "both": CSR.from_scipy(joined, graph.x.dtype)}
+    else:
+        joined = np.concatenate([own, both.astype(own.dtype)], axis=1)
+        seen |= {"features": torch.from_numpy(own), "both": torch.from_numpy(joined)}
+    note = (
+        f"The graph is large: perceptrons are trained on {count:,} of {len(known):,} labelled nodes, and see the links "
+        "as what lies one and two steps away."
+    )
+    no_edges, y = torch.empty(2, 0, dtype=torch.int64), torch.from_numpy(labels[nodes])
+    return note, {way: Graph(no_edges, seen[way], y, name=graph.name, classes=graph.classes) for way in WAYS}
+
+
+def _classes_of(labels: NDArray[np.int64], nodes: NDArray[np.int64]) -> Table:
+    """Y: one column for each frequent class, 1 where a node is of it."""
+    counts = np.bincount(labels[nodes])
+    frequent = np.argsort(-counts, kind="stable")[: min(COLUMNS, np.count_nonzero(counts))]
+    table = np.zeros((len(labels), len(frequent)), dtype=np.float32)
+    table[nodes] = labels[nodes, None] == frequent
+    return table
+
+
+def _standardised(tables: list[Table]) -> Table:
+    table = np.concatenate(tables, axis=1)
+    spread = table.std(axis=0)
+    return ((table - table.mean(axis=0)) / np.where(spread > 0, spread, 1.0)).astype(np.float32)

@@ -17,7 +17,7 @@ from pcnet.compare import Metric
 Way = Literal["features", "graph", "both", "guess"]
 #: How often test nodes are drawn again for an interval.
 RESAMPLES = 500
-#: Numbers that are drawn at a time.
+#: Numbers that are scored at a time.
 AT_ONCE = 2**22
 #: Ways to learn, and what they are called.
 WAYS: Mapping[Way, str] = {"features": "features only", "graph": "links only", "both": "features and links"}
@@ -135,14 +135,12 @@ def _resampled(draws: FloatArray) -> FloatArray:
 def redrawn(metric: Metric, logits: Tensor, labels: Tensor, seed: int) -> FloatArray:
     """`RESAMPLES` scores, each on n nodes drawn with replacement from n; the same draws for the same seed."""
     nodes, classes = logits.shape
-    random = np.random.default_rng(seed)
-    scores = []
-    step = max(1, AT_ONCE // (nodes * classes))
-    for begin in range(0, RESAMPLES, step):
-        picks = torch.from_numpy(random.integers(0, nodes, size=(min(step, RESAMPLES - begin), nodes)))
-        scores.append(metric.of(logits[picks], labels[picks], torch.ones_like(picks, dtype=torch.bool)))
-    found = torch.cat(scores).double().numpy()
-    return 100.0 * found if metric.percent else found
+    drawn = torch.from_numpy(np.random.default_rng(seed).integers(0, nodes, (RESAMPLES, nodes)))
+    parts = drawn.split(max(1, AT_ONCE // (nodes * classes)))
+    found = torch.cat(
+        [metric.of(logits[part], labels[part], torch.ones_like(part, dtype=torch.bool)) for part in parts]
+    )
+    return (100.0 if metric.percent else 1.0) * found.double().numpy()
 
 
 @dataclass(frozen=True, eq=False)
