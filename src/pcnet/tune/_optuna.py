@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pcnet.errors import PcnetError
-from pcnet.tune._space import Axis, Grid, Interval, Values
+from pcnet.tune._space import Axis, Values
 from pcnet.tune._strategies import Job, RandomSearch, Results
 
 if TYPE_CHECKING:
@@ -88,8 +88,9 @@ class OptunaSearch(RandomSearch):
 def _distribution(axis: Axis) -> optuna.distributions.BaseDistribution:
     from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
-    if isinstance(axis, Interval):
-        return FloatDistribution(axis.low, axis.high, log=axis.log)
+    if axis.between:
+        low, high = axis.values
+        return FloatDistribution(low, high, log=axis.between == "log")
     if axis.step is None:
         return CategoricalDistribution(axis.values)
     kind: Any = IntDistribution if isinstance(axis.values[0], int) else FloatDistribution
@@ -98,6 +99,4 @@ def _distribution(axis: Axis) -> optuna.distributions.BaseDistribution:
 
 def _value(axis: Axis, parameter: Any) -> Any:
     """A value on an evenly spaced grid, which arithmetic with steps misses by a rounding error, or any other."""
-    if isinstance(axis, Grid) and axis.step is not None:
-        return min(axis.values, key=lambda own: abs(own - parameter))
-    return parameter
+    return parameter if axis.step is None else min(axis.values, key=lambda own: abs(own - parameter))

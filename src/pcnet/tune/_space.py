@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -31,47 +31,31 @@ ALL = "all"
 
 
 @dataclass(frozen=True)
-class Grid:
-    """Finitely many values, all as likely; `step` where they are evenly spaced numbers."""
+class Axis:
+    """Some values, all as likely, evenly spaced numbers where there is a `step`; or all numbers `between` two.
+
+    Those are drawn evenly ("linear"), or so that their logarithms are ("log").
+    """
 
     values: tuple[Any, ...]
     step: float | None = None
+    between: Literal["", "linear", "log"] = ""
 
     def draw(self, random: np.random.Generator) -> Any:
-        return self.values[int(random.integers(len(self.values)))]
+        if not self.between:
+            return self.values[int(random.integers(len(self.values)))]
+        log = self.between == "log"
+        low, high = map(math.log, self.values) if log else self.values
+        value = low + float(random.random()) * (high - low)
+        return min(max(math.exp(value) if log else value, self.values[0]), self.values[1])
 
     @property
     def described(self) -> Any:
         """As in a file."""
-        if self.step is None:
+        if self.step is None and not self.between:
             return list(self.values)
-        return {"from": self.values[0], "to": self.values[-1], "step": self.step}
-
-
-@dataclass(frozen=True)
-class Interval:
-    """All numbers from `low` to `high`, evenly or with evenly distributed logarithm."""
-
-    low: float
-    high: float
-    log: bool = False
-
-    @property
-    def values(self) -> tuple[float, float]:
-        """What must be a possible value for all to be."""
-        return self.low, self.high
-
-    def draw(self, random: np.random.Generator) -> float:
-        low, high = (math.log(self.low), math.log(self.high)) if self.log else (self.low, self.high)
-        value = low + float(random.random()) * (high - low)
-        return min(max(math.exp(value) if self.log else value, self.low), self.high)
-
-    @property
-    def described(self) -> Any:
-        return {"from": self.low, "to": self.high, **({"scale": "log"} if self.log else {})}
-
-
-Axis = Grid | Interval
+        scale = {"scale": "log"} if self.between == "log" else {}
+        return {"from": self.values[0], "to": self.values[-1], **({"step": self.step} if self.step else scale)}
 
 
 @dataclass(frozen=True)
@@ -95,9 +79,8 @@ class Space:
     @property
     def size(self) -> int | None:
         """Number of its points, or None where they cannot be counted."""
-        if any(isinstance(axis, Interval) for axis in self.axes.values()):
-            return None
-        return math.prod(len(axis.values) for axis in self.axes.values())
+        axes = self.axes.values()
+        return None if any(axis.between for axis in axes) else math.prod(len(axis.values) for axis in axes)
 
     def points(self) -> list[Values]:
         """Every point of a space that is a grid."""
@@ -230,7 +213,7 @@ def _axis(name: str, described: Any, kind: type[ModelSettings]) -> Axis:
         return value_of(name, (model, training))
 
     if isinstance(described, list) and described:
-        return Grid(tuple(map(typed, described)))
+        return Axis(tuple(map(typed, described)))
     ends = described if isinstance(described, dict) else {}
     complete = {"from", "to"} <= {*ends} <= {"from", "to", "step", "scale"}
     low, high = (typed(ends[end]) if complete else math.nan for end in ("from", "to"))
@@ -244,12 +227,12 @@ def _axis(name: str, described: Any, kind: type[ModelSettings]) -> Axis:
         if "scale" in ends or not _is_number(step) or not 0 < step <= high - low:
             raise PcnetError(f"the step of {name} must be a number above 0 that leads from {low} to {high}.")
         count = math.floor((high - low) / step + 1e-9) + 1
-        return Grid(tuple(typed(round(low + place * step, 10)) for place in range(count)), step)
+        return Axis(tuple(typed(round(low + place * step, 10)) for place in range(count)), step)
     if isinstance(low, int):
         raise PcnetError(f"{name} is a whole number; give its range a step.")
     if ends.get("scale", "log") != "log" or ("scale" in ends and low <= 0):
         raise PcnetError(f'the scale of {name} can only be "log", from above 0.')
-    return Interval(low, high, "scale" in ends)
+    return Axis((low, high), between="log" if "scale" in ends else "linear")
 
 
 def _is_number(value: Any) -> bool:

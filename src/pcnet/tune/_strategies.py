@@ -49,11 +49,6 @@ class Standing:
     gain: float
     loss: float
 
-    @property
-    def order(self) -> tuple[float, float, int]:
-        """Higher gain first, then lower loss, then the lower number."""
-        return -self.gain, self.loss, self.trial
-
 
 @dataclass
 class Results:
@@ -81,10 +76,10 @@ class Results:
         return Standing(trial, gain, loss)
 
     def ranking(self, splits: int, among: Iterable[int] | None = None) -> list[Standing]:
-        """Trials that were trained on the first `splits` splits, the best first."""
+        """Trials that were trained on the first `splits` splits: higher gain first, then lower loss, then by number."""
         trials, first = self.scores if among is None else among, range(splits)
         standings = (self.standing(trial, first) for trial in trials if self.knows(trial, first))
-        return sorted(standings, key=lambda standing: standing.order)
+        return sorted(standings, key=lambda standing: (-standing.gain, standing.loss, standing.trial))
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,14 +13,17 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from pcnet._checks import whole_number
 from pcnet._progress import Progress, Silent
-from pcnet.compare import Metric, difference_interval, metric_named
+from pcnet.compare import Metric, difference_interval, metric_named, summarise
+from pcnet.data import Split
+from pcnet.errors import PcnetError
 from pcnet.experiment import Experiment, Result, check_scorable, ratios_of, run_experiment, splits_of
 from pcnet.graph import Graph
 from pcnet.training import Targets
-from pcnet.tune._leak import TestScores
+from pcnet.tune._database import Database
 from pcnet.tune._search import DEFAULTS, Search
 from pcnet.tune._store import Store
 from pcnet.tune._strategies import Results
@@ -26,6 +31,7 @@ from pcnet.tune._worker import PAUSE, Worker
 
 #: The claim of who chooses and scores; no trial has this number.
 FINISH = DEFAULTS - 1
+TABLE = "CREATE TABLE scores (trial INTEGER, split INTEGER, score REAL NOT NULL, PRIMARY KEY (trial, split))"
 
 
 @dataclass(frozen=True)
@@ -34,6 +40,48 @@ class Tuned:
 
     best: dict[str, Any]
     results: Results
+
+
+class ScoresOnTest(Database):
+    """The test score of every run, in a file that the search does not open.
+
+    As the worker's observer it is shown logits and gives nothing back: with it or without it, the search takes the
+    same steps and makes the same choice.
+    """
+
+    def __init__(self, splits: Sequence[Split], metric: Metric, folder: Path) -> None:
+        super().__init__(folder / "test-scores.sqlite", TABLE)
+        self._metric = metric
+        self._tests = [(split.test, split.labels[split.test]) for split in splits]
+        self._seen: list[tuple[int, int, float]] = []
+
+    def see(self, trial: int, split: int, logits: Tensor) -> None:
+        """A run is trained."""
+        nodes, labels = self._tests[split]
+        self._seen.append((trial, split, self._metric.score(logits[nodes], labels)))
+
+    def commit(self) -> None:
+        """Write down what was seen. Of two that tell of the same run, the first counts."""
+        with self.transaction():
+            self.write("INSERT OR IGNORE INTO scores VALUES (?, ?, ?)", self._seen)
+        self._seen = []
+
+    def leak(self, chosen: int) -> dict[str, Any]:
+        """Of the trials that were trained on all splits, the one validation chose against the best on test nodes."""
+        scores: dict[int, list[float]] = defaultdict(list)
+        for trial, score in self.read("SELECT trial, score FROM scores ORDER BY trial, split"):
+            scores[trial].append(score)
+        summaries = {trial: summarise(each) for trial, each in scores.items() if len(each) == len(self._tests)}
+        if chosen not in summaries:
+            raise PcnetError(f"{self.path} lacks the chosen trial {chosen}; search again with --leak.")
+        sign = self._metric.sign
+        best = min(summaries, key=lambda trial: (-sign * math.fsum(summaries[trial].per_run), trial))
+        return {
+            "trials": len(summaries),
+            "validation_selected": {"trial": chosen, **summaries[chosen].as_dict()},
+            "test_selected": {"trial": best, **summaries[best].as_dict()},
+            "gap": sign * (summaries[best].mean - summaries[chosen].mean),
+        }
 
 
 def tune(
@@ -74,7 +122,7 @@ def tune(
     targets = [Targets.from_split(split) for split in splits]
     with ExitStack() as stack:
         place = stack.enter_context(Store(store, search.description(graph, splits, targets)))
-        scores = stack.enter_context(TestScores(splits, search.metric, place.folder)) if search.leak else None
+        scores = stack.enter_context(ScoresOnTest(splits, search.metric, place.folder)) if search.leak else None
         if not _is_finished(place):
             Worker(graph, search, targets, place, threads, device, progress or Silent(), scores).run()
         score = partial(run_experiment, graph, threads=threads, device=device)
@@ -101,7 +149,7 @@ def _is_finished(store: Store) -> bool:
 def _finish(
     search: Search,
     store: Store,
-    scores: TestScores | None,
+    scores: ScoresOnTest | None,
     score: Callable[[Experiment], Result],
     provenance: Mapping[str, Any],
 ) -> None:
