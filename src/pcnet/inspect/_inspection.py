@@ -110,17 +110,7 @@ def inspect_graph(
     progress.advance()
     links, found = neighbours.links, None
     if with_probe:
-        found = probe(
-            graph,
-            neighbours,
-            features,
-            progress,
-            splits=splits,
-            seed=seed,
-            metric=metric,
-            threads=threads,
-            device=device,
-        )
+        found = probe(graph, neighbours, features, progress, splits, seed, metric, threads, device)
     advice = advise(links, classes, homophily, features, found, metric=scored_by, untrainable=_untrainable(graph))
     return Inspection(graph.name, links, classes, homophily, features, frequencies, found, advice, graph.notes)
 

@@ -30,7 +30,6 @@ def probe(
     neighbours: Neighbours,
     features: Features,
     progress: Progress,
-    *,
     splits: int | None = None,
     seed: int = 0,
     metric: str | None = None,

@@ -44,6 +44,8 @@ class Store(Database):
         self.folder = Path(folder)
         self._check_folder()
         super().__init__(self.folder / FILE, *TABLES)
+        #: What was read, and the last row of each table that was.
+        self._results, self._last = Results(), dict[str, int]()
         try:
             with self.transaction():
                 self._begin_or_continue(json.loads(json.dumps(description)))
@@ -59,18 +61,25 @@ class Store(Database):
         super().close()
 
     def results(self) -> Results:
-        """All trials and validation scores so far."""
-        results = Results({trial: self._parsed(axes) for trial, axes in self.read("SELECT trial, axes FROM trials")})
-        for trial, split, gain, loss, epochs, seconds in self.read("SELECT * FROM scores"):
+        """All trials and validation scores so far; rows are never changed, so that only new ones are read."""
+        for trial, axes in self._new_rows("trials"):
+            self._results.values[trial] = self._parsed(axes)
+        for trial, split, gain, loss, epochs, seconds in self._new_rows("scores"):
             score = Score(-math.inf, math.inf, epochs) if loss is None else Score(gain, loss, epochs)
-            results.scores[trial][split] = score
-            results.seconds += seconds
-        return results
+            self._results.scores[trial][split] = score
+            self._results.seconds += seconds
+        return self._results
+
+    def _new_rows(self, table: str) -> list[tuple[Any, ...]]:
+        rows = self.read(f"SELECT rowid, * FROM {table} WHERE rowid > {self._last.get(table, 0)} ORDER BY rowid")
+        if rows:
+            self._last[table] = rows[-1][0]
+        return [row[1:] for row in rows]
 
     def plan(self, jobs: Iterable[Job]) -> None:
         """Keep the values of trials that are new, inside a transaction."""
-        rows = [(job.trial, json.dumps(job.values)) for job in jobs]
-        self.write("INSERT OR IGNORE INTO trials VALUES (?, ?)", rows)
+        new = [(job.trial, json.dumps(job.values)) for job in jobs if job.trial not in self._results.values]
+        self.write("INSERT INTO trials VALUES (?, ?)", new)
 
     def claim(self, trials: Iterable[int]) -> None:
         """Claim what `held` does not name, inside the same transaction."""
