@@ -122,10 +122,11 @@ def _best_of(probe: Probe) -> list[Suggestion]:
     for each in named:
         figures = f"{probe.metric.title} {probe.number(each.score.mean)} {probe.interval(each.score)}"
         behind = probe.difference(each, named[0])
+        if behind.high < 0:
+            continue
         if each is not named[0]:
             figures += f", {probe.points(behind)} against the first"
-        if behind.high >= 0:
-            found.append(Suggestion(each.method, f"{figures}; {WHAT[each.method]}", each.settings))
+        found.append(Suggestion(each.method, f"{figures}; {WHAT[each.method]}", each.settings))
     return found
 
 
