@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import NotFittedError
 
+from pcnet._checks import whole_number
 from pcnet._machine import chosen_device
 from pcnet._progress import Progress
 from pcnet.compare import Metric, metric_named
@@ -96,35 +97,30 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
         targets = self._targets(graph, train_mask, val_mask)
         known = torch.cat([targets[0].train, targets[0].val])
         # What is chosen for the graph is chosen by labels that may be known.
-        labels = torch.full_like(graph.y, -1).scatter(0, known, graph.y[known])
-        seen = replace(graph, y=labels, published_y=None, fixed_splits=())
-        methods = self._candidates(graph, known) if self.model == AUTO else {self.model: ()}
+        seen = _with_labels(graph, known, graph.y[known])
         changes = [f"{name}={value}" for name, value in (self.settings or {}).items()]
-        weight: dict[str, Any] = {"class_weight": self.class_weight or "none"}
         runs: dict[str, list[Run]] = {}
-        for name, suited in methods.items():
-            experiment = resolve(seen, name, metric=self.metric, overrides=[*suited, *changes])
-            #: What the classifier is scored by.
-            self.metric_ = experiment.metric
-            training = replace(experiment.training, **weight)
-            runs[name] = [Run(experiment.model, training, own, self.seed + run) for run, own in enumerate(targets)]
-        flat = [run for own in runs.values() for run in own]
-        device = chosen_device(self.device)
-        outcomes = iter(train(graph, flat, threads=self.threads, device=device, progress=progress))
-        found = {name: [next(outcomes) for _ in own] for name, own in runs.items()}
-        #: Of each method that was tried, the mean over its models of the metric on validation; higher is better.
+        for name, suited in self._methods(seen).items():
+            overrides = [*suited, *changes, f"class_weight={self.class_weight or 'none'}"]
+            experiment = resolve(seen, name, metric=self.metric, overrides=overrides)
+            model, training = experiment.model, experiment.training
+            runs[name] = [Run(model, training, own, self.seed + run) for run, own in enumerate(targets)]
+        #: What the classifier is scored by.
+        self.metric_ = experiment.metric
+        flat, device = [run for own in runs.values() for run in own], chosen_device(self.device)
+        trained = iter(train(graph, flat, threads=self.threads, device=device, progress=progress))
+        outcomes = {name: [next(trained) for _ in own] for name, own in runs.items()}
         metric = metric_named(self.metric_)
-        self.candidates_ = {name: _validation(metric, runs[name], own) for name, own in found.items()}
+        #: Of each method that was tried, the mean over its models of the metric on validation; higher is better.
+        self.candidates_ = {name: _validation(metric, runs[name], own) for name, own in outcomes.items()}
         self.method_ = max(self.candidates_, key=lambda name: self.candidates_[name])
-        return self._keep(graph, runs[self.method_], found[self.method_])
-
-    def _keep(self, graph: Graph, runs: list[Run], outcomes: list[Outcome]) -> NodeClassifier:
-        if any(outcome.diverged for outcome in outcomes):
+        chosen = outcomes[self.method_]
+        if any(outcome.diverged for outcome in chosen):
             raise PcnetError("Training diverged: no epoch had a finite loss. Lower the learning rates.")
-        self.ensemble_ = Ensemble.of(graph, runs, outcomes, self.metric_)
+        self.ensemble_ = Ensemble.of(graph, runs[self.method_], chosen, self.metric_)
         self.graph_ = graph
-        self.train_nodes_ = torch.cat([node for run in runs for node in (run.targets.train, run.targets.val)]).unique()
-        self.n_iter_ = max(outcome.epochs for outcome in outcomes)
+        self.train_nodes_ = torch.cat([part for own in targets for part in (own.train, own.val)]).unique()
+        self.n_iter_ = max(outcome.epochs for outcome in chosen)
         return self
 
     def predict(self, graph: Any = None) -> NDArray[Any]:
@@ -151,11 +147,8 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
             chosen = labelled
         if len(chosen) == 0:
             raise PcnetError("There is no labelled node left to score on; name some with nodes=…, or fit on fewer.")
-        place = {str(name): number for number, name in enumerate(self.classes_)}
-        truth = torch.tensor([place.get(known.class_names[label], -1) for label in known.y[chosen].tolist()])
-        if (truth < 0).any():
-            unknown = known.class_names[int(known.y[chosen][truth < 0][0])]
-            raise PcnetError(f"The class '{unknown}' is none that the classifier knows; leave its nodes out.")
+        names = np.array(known.class_names)[known.y[chosen].numpy()]
+        truth = _places(names, self.classes_, "is no class that the classifier knows; leave its nodes out.")
         metric = metric_named(self.metric_)
         probabilities = torch.from_numpy(self.predict_proba(known)[chosen.numpy()])
         value = metric.sign * metric.share(probabilities.clamp(min=torch.finfo(torch.float64).tiny).log(), truth)
@@ -218,8 +211,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
         return self.ensemble_
 
     def _targets(self, graph: Graph, train_mask: ArrayLike | None, val_mask: ArrayLike | None) -> list[Targets]:
-        if isinstance(self.runs, bool) or not isinstance(self.runs, int) or self.runs < 1:
-            raise PcnetError(f"runs must be a whole number of at least 1, not {self.runs!r}.")
+        runs = whole_number("runs", self.runs, least=1)
         labelled = (graph.y >= 0).nonzero().flatten()
         known = labelled if train_mask is None else _node_ids("train_mask", train_mask, graph)
         val = None if val_mask is None else _node_ids("val_mask", val_mask, graph)
@@ -231,16 +223,18 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
         if len(graph.y[known].unique()) < 2:
             raise PcnetError("The training nodes are of fewer than two classes; there is nothing to tell apart.")
         if val is not None:
-            return [Targets(known, graph.y[known], val, graph.y[val], graph.num_classes)] * self.runs
-        return [targets_of_all(graph, known, self.val_share, self.seed + run) for run in range(self.runs)]
+            return [Targets(known, graph.y[known], val, graph.y[val], graph.num_classes)] * runs
+        return [targets_of_all(graph, known, self.val_share, self.seed + run) for run in range(runs)]
 
-    def _candidates(self, graph: Graph, known: torch.Tensor) -> dict[str, tuple[str, ...]]:
-        """Methods that suit the graph, with settings; only labels that may be known are looked at.
+    def _methods(self, seen: Graph) -> dict[str, tuple[str, ...]]:
+        """The methods to try, each with settings that suit the graph.
 
-        Methods with a weight for each node of one graph are left out: they could not speak about another.
+        Methods with a weight for each node of one graph are no candidates: they could not speak about another.
         """
-        chosen = {each.method: each.settings for each in suggested_methods(graph, known)}
-        return {name: own for name, own in chosen.items() if method_named(name).for_graph is ModelSettings.for_graph}
+        if self.model != AUTO:
+            return {self.model: ()}
+        suited = {each.method: each.settings for each in suggested_methods(seen)}
+        return {name: own for name, own in suited.items() if method_named(name).for_graph is ModelSettings.for_graph}
 
 
 def _validation(metric: Metric, runs: list[Run], outcomes: list[Outcome]) -> float:
@@ -278,14 +272,13 @@ class NodeIndexClassifier(ClassifierMixin, BaseEstimator):
         classes = graph.classes or tuple(range(graph.num_classes))
         ids, given = _numbers("Nodes", nodes), _column(labels)
         named = given.dtype.kind in "OUS"
-        y = _places(given, classes) if named else _numbers("Labels", given)
+        unknown = f"is no class of the graph, which has {', '.join(map(str, classes))}."
+        y = _places(given, classes, unknown) if named else _numbers("Labels", given)
         if len(ids) != len(y):
             raise PcnetError(f"There are {len(ids)} nodes and {len(y)} labels; give one for each.")
         if len(y) and not 0 <= int(y.min()) <= int(y.max()) < len(classes):
             raise PcnetError(f"Labels must be class numbers from 0 to {len(classes) - 1}, or names of classes.")
-        known = torch.full_like(graph.y, -1)
-        known[ids] = y
-        seen = replace(graph, y=known, published_y=None, fixed_splits=(), classes=classes)
+        seen = _with_labels(replace(graph, classes=classes), ids, y)
         self.classifier_ = clone(self.classifier or NodeClassifier()).fit(seen)
         self.classes_ = np.asarray(classes) if named else np.arange(len(classes))
         return self
@@ -297,6 +290,13 @@ class NodeIndexClassifier(ClassifierMixin, BaseEstimator):
     def predict_proba(self, nodes: ArrayLike) -> NDArray[np.float64]:
         """The probability of each class for each node."""
         return self.classifier_.predict_proba()[_numbers("Nodes", nodes).numpy()]
+
+
+def _with_labels(graph: Graph, nodes: torch.Tensor, labels: torch.Tensor) -> Graph:
+    """The graph where these nodes have these labels and no other node has one."""
+    y = torch.full_like(graph.y, -1)
+    y[nodes] = labels
+    return replace(graph, y=y, published_y=None, fixed_splits=())
 
 
 def _column(values: ArrayLike) -> NDArray[Any]:
@@ -312,13 +312,13 @@ def _numbers(what: str, values: ArrayLike) -> torch.Tensor:
     return torch.from_numpy(array.astype(np.int64))
 
 
-def _places(names: NDArray[Any], classes: Sequence[str | int]) -> torch.Tensor:
-    """The number of each named class."""
+def _places(names: NDArray[Any], classes: Iterable[object], wrong: str) -> torch.Tensor:
+    """The number of each named class; `wrong` says what is the matter with any other label."""
     place = {str(name): number for number, name in enumerate(classes)}
     words = [str(name) for name in names.ravel()]
-    unknown = next((word for word in words if word not in place), None)
-    if unknown is not None:
-        raise PcnetError(f"The label '{unknown}' is no class of the graph, which has {', '.join(place)}.")
+    for word in words:
+        if word not in place:
+            raise PcnetError(f"The label '{word}' {wrong}")
     return torch.tensor([place[word] for word in words], dtype=torch.int64)
 
 

@@ -231,7 +231,7 @@ MISTAKES = {
     "a wrong setting": (lambda g: NodeClassifier(settings={"depth": 3}).fit(g), "no setting 'depth'"),
     "a wrong metric": (lambda g: NodeClassifier(metric="f1").fit(g), "There is no metric 'f1'"),
     "a wrong weight": (lambda g: NodeClassifier(class_weight="even").fit(g), "class_weight cannot be 'even'"),
-    "no runs": (lambda g: NodeClassifier(runs=0).fit(g), "runs must be a whole number of at least 1"),
+    "no runs": (lambda g: NodeClassifier(runs=0).fit(g), "runs must be at least 1, not 0"),
     "a share": (lambda g: NodeClassifier(val_share=1.5).fit(g), "val_share must lie between 0 and 1"),
     "a short mask": (lambda g: NodeClassifier().fit(g, torch.ones(3, dtype=torch.bool)), "3 entries for 180 nodes"),
     "an unlabelled node": (lambda g: NodeClassifier().fit(g, [0, 1]), "names node node 0, which has no label"),

@@ -27,10 +27,9 @@ from pcnet.inspect import (
     inspect_graph,
     suggested_methods,
 )
-from pcnet.inspect._advice import advise, verdict_of
+from pcnet.inspect._advice import advise, verdict_of, warnings_of
 from pcnet.inspect._methods import pattern_of
 from pcnet.inspect._probe import MATTERS
-from pcnet.inspect._warnings import warnings_of
 
 LINKS = Links(100, 300, 0, 0, 1.0, 0, 1, 1.0, Degrees(1, 6, 6.0, 12, (0, 1, 99)))
 CLASSES = Classes(("red", "blue"), (50, 50), 0)
@@ -215,12 +214,12 @@ def test_labels_of_other_nodes_are_not_looked_at():
 )
 def test_warnings(links, classes, features, words):
     parts = replace(LINKS, **links), replace(CLASSES, **classes), replace(FEATURES, **features)
-    found = warnings_of(*parts, METRICS["accuracy"])
+    found = list(warnings_of(*parts, METRICS["accuracy"]))
     assert any(words in sentence for sentence in found), found
 
 
 def test_a_tidy_graph_has_no_warnings():
-    assert warnings_of(LINKS, CLASSES, FEATURES, METRICS["accuracy"]) == []
+    assert list(warnings_of(LINKS, CLASSES, FEATURES, METRICS["accuracy"])) == []
 
 
 @pytest.mark.parametrize(

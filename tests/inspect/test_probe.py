@@ -15,8 +15,8 @@ from pcnet.experiment import Experiment, resolve
 from pcnet.graph import Column, Schema
 from pcnet.inspect import Features, Probe, _plan, inspect_graph
 from pcnet.inspect._measures import Neighbours
+from pcnet.inspect._plan import _classes_of, sampled
 from pcnet.inspect._race import probe
-from pcnet.inspect._sample import _classes_of, sampled
 
 
 def planted(case: str, n: int = 240, seed: int = 0) -> Graph:

@@ -75,7 +75,7 @@ def test_few_numbers_are_tried_with_a_relu_too():
 
 
 def test_a_metric_that_is_asked_for_chooses_the_epoch():
-    found = candidates(GRAPH, Neighbours.of(GRAPH), Features.of(GRAPH), "macro_f1")
+    found = list(candidates(GRAPH, Neighbours.of(GRAPH), Features.of(GRAPH), "macro_f1"))
     assert {each.experiment.training.select for each in found} == {"val_macro_f1"}
     assert {each.experiment.metric for each in found} == {"macro_f1"}
 

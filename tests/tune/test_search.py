@@ -119,8 +119,8 @@ def forbidden(*_, **__):
 def test_a_finished_search_is_read_back(search, tmp_path, monkeypatch):
     first = search(leak=True)
     before = {path.name: path.read_bytes() for path in (tmp_path / "store").iterdir() if path.is_file()}
-    for name in ("run_experiment", "choose"):
-        monkeypatch.setattr(module, name, forbidden)
+    monkeypatch.setattr(module, "run_experiment", forbidden)
+    monkeypatch.setattr(Search, "choice", forbidden)
     monkeypatch.setattr("pcnet.tune._worker.train_each", forbidden)
     again = search(leak=True)
     assert again.best == first.best
@@ -186,17 +186,15 @@ def test_a_search_with_leak_makes_the_same_choice(search, tmp_path):
 
 
 def test_what_searches_and_chooses_cannot_name_the_test_scores():
-    """Two modules know of test nodes, and none of the others imports them."""
+    """One module knows of test nodes, and none of the others imports it."""
     blind = {path.name: path for path in files("pcnet.tune").iterdir() if path.name.endswith(".py")}
-    for name in ("__init__.py", "_leak.py", "_tune.py"):
+    for name in ("__init__.py", "_tune.py"):
         del blind[name]
-    assert {"_search.py", "_worker.py", "_choice.py", "_results.py", "_strategies.py", "_optuna.py", "_store.py"} <= {
-        *blind
-    }
+    assert {"_search.py", "_worker.py", "_strategies.py", "_optuna.py", "_store.py"} <= {*blind}
     for name, path in blind.items():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom):
-                assert node.module not in ("pcnet.tune._leak", "pcnet.tune._tune"), name
+                assert node.module != "pcnet.tune._tune", name
             if isinstance(node, ast.Attribute):
                 assert node.attr != "test", name
             # Sentences may speak of it; names of files and attributes have no space.

@@ -131,7 +131,7 @@ def test_without_shared_memory(tmp_path, monkeypatch):
 
     monkeypatch.setattr(sqlite3, "connect", without)
     with open_store(tmp_path / "s") as store, open_store(tmp_path / "s") as other:
-        assert store._database.read("PRAGMA journal_mode") == [("delete",)]
+        assert store.read("PRAGMA journal_mode") == [("delete",)]
         store.record(SCORES, 1.0)
         with other.transaction():
             assert other.results().scores == {3: {0: SCORES[3, 0], 1: SCORES[3, 1]}}
@@ -144,7 +144,7 @@ def test_without_shared_memory(tmp_path, monkeypatch):
 
 def test_it_is_in_wal_mode(tmp_path):
     with open_store(tmp_path / "s") as store:
-        assert store._database.read("PRAGMA journal_mode") == [("wal",)]
+        assert store.read("PRAGMA journal_mode") == [("wal",)]
 
 
 def test_a_lifeline(tmp_path, start):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -9,11 +10,11 @@ from pcnet.compare import Metric
 from pcnet.inspect._measures import Classes, Features, Homophily, Links
 from pcnet.inspect._methods import WHAT, Pattern, Suggestion, pattern_of, suggestions
 from pcnet.inspect._probe import Estimate, Gain, Probe
-from pcnet.inspect._warnings import warnings_of
 
 #: Whether something adds to the rest: clearly, too little to matter if at all, or the splits do not settle it.
 Worth = Literal["adds", "little", "open"]
 Verdict = Literal["both", "graph", "features", "either", "open", "nothing", "unknown"]
+#: By what the links add, and the features.
 VERDICTS: dict[tuple[Worth, Worth], Verdict] = {
     ("adds", "adds"): "both",
     ("adds", "little"): "graph",
@@ -22,6 +23,27 @@ VERDICTS: dict[tuple[Worth, Worth], Verdict] = {
 }
 #: Points of ROC-AUC above a guess that are next to nothing.
 NO_SIGNAL = 5.0
+#: What the links say about the classes, and what usually follows from it.
+PATTERNS: dict[Pattern, tuple[str, str]] = {
+    "alike": (
+        "Linked nodes tend to be of one class ({share} of the links; adjusted homophily {adjusted:.2f}): the classes "
+        "are smooth over the graph.",
+        "Methods that average over neighbours (low frequencies) usually suit that.",
+    ),
+    "patterned": (
+        "Only {share} of the links join nodes of one class, but which classes meet follows a pattern (label "
+        "informativeness {label_informativeness:.2f}).",
+        "Averaging over neighbours usually blurs that; methods that can also sharpen differences keep it.",
+    ),
+    "silent": (
+        "A neighbour's class says next to nothing about a node's own (label informativeness "
+        "{label_informativeness:.2f}, adjusted homophily {adjusted:.2f}).",
+        "Compare methods with mlp, which ignores the links.",
+    ),
+}
+#: A class is rare when another has ten times its labels; labels are few below twenty for each class; a class with
+#: fewer than ten has next to no test nodes.
+UNBALANCED, FEW, TINY = 10, 20, 10
 
 
 @dataclass(frozen=True)
@@ -63,25 +85,26 @@ def advise(
     pattern, warnings = pattern_of(homophily), tuple(warnings_of(links, classes, features, metric))
     if untrainable:
         return Advice(pattern, "unknown", (untrainable,), warnings, ())
-    probe = None if probe is None or not probe.attempts else probe
-    verdict = verdict_of(probe)
-    sentences = [] if probe is None else _on_worth(verdict, probe, classes)
-    sentences += _on_pattern(pattern, homophily, probe is not None)
-    methods = [] if probe is None else _best_of(probe)
+    verdict: Verdict = "unknown"
+    sentences, methods = list[str](), list[Suggestion]()
+    if probe is not None and probe.attempts:
+        verdict, sentences, methods = verdict_of(probe), _on_worth(probe, classes), _best_of(probe)
+    if pattern in PATTERNS:
+        share = "–" if homophily.edge is None else f"{100 * homophily.edge:.0f} %"
+        found, usual = PATTERNS[pattern]
+        # What usually follows is of no interest where it was tried.
+        sentences.append((found if verdict != "unknown" else f"{found} {usual}").format(share=share, **vars(homophily)))
     if not methods:
         methods = suggestions(pattern, features, plain=verdict in ("features", "either") or links.edges == 0)
     return Advice(pattern, verdict, tuple(sentences), warnings, tuple(methods))
 
 
-def verdict_of(probe: Probe | None) -> Verdict:
+def verdict_of(probe: Probe) -> Verdict:
     """Which of features and links to use."""
-    if probe is None:
-        return "unknown"
     if probe.signal is not None:
         return "nothing" if probe.signal.high < NO_SIGNAL else "open"
     if probe.links_add is None or probe.features_add is None:
-        only_features = probe.ways == ["features"]
-        return "features" if only_features else "open" if "features" in probe.ways else "graph"
+        return "features" if probe.ways == ["features"] else "open" if "features" in probe.ways else "graph"
     return VERDICTS.get((_worth(probe, probe.links_add), _worth(probe, probe.features_add)), "open")
 
 
@@ -99,26 +122,26 @@ def _best_of(probe: Probe) -> list[Suggestion]:
     for each in named:
         figures = f"{probe.metric.title} {probe.number(each.score.mean)} {probe.interval(each.score)}"
         behind = probe.difference(each, named[0])
+        if behind.high < 0:
+            continue
         if each is not named[0]:
-            if behind.high < 0:
-                continue
             figures += f", {probe.points(behind)} against the first"
         found.append(Suggestion(each.method, f"{figures}; {WHAT[each.method]}", each.settings))
     return found
 
 
-def _on_worth(verdict: Verdict, probe: Probe, classes: Classes) -> list[str]:
+def _on_worth(probe: Probe, classes: Classes) -> list[str]:
     """What features and links are worth."""
-    best, alone, sentences = probe.ranked[0], probe.features_alone, []
+    best, alone = probe.ranked[0], probe.features_alone
     if probe.signal is not None:
-        return [_on_signal(verdict, probe, probe.signal, classes)]
-    if verdict in ("features", "graph") and probe.links_add is None:
-        only = "features" if verdict == "features" else "links"
-        above = probe.points(probe.over_guess.by)
-        return [f"Only the {only} can be learned from; {best.name} is {above} above a guess."]
-    if probe.links_add is not None:
-        without = f"A model without the graph ({probe.links_add.over.name}) is simpler and as good."
-        sentences.append(_on_gain(probe, probe.links_add, "The links", "features", without))
+        return [_on_signal(probe, probe.signal, classes)]
+    if probe.links_add is None:
+        only = "features" if probe.ways == ["features"] else "links"
+        return [
+            f"Only the {only} can be learned from; {best.name} is {probe.points(probe.over_guess.by)} above a guess."
+        ]
+    without = f"A model without the graph ({probe.links_add.over.name}) is simpler and as good."
+    sentences = [_on_gain(probe, probe.links_add, "The links", "features", without)]
     if probe.features_add is not None:
         useless = alone is not None and alone.by.low <= 0
         start = "Alone the features are not clearly better than a guess, but they" if useless else "The features"
@@ -138,17 +161,17 @@ def _on_gain(probe: Probe, gain: Gain, part: str, rest: str, without: str, start
     return f"Whether {part.lower()} add to what the {rest} say, {gain.splits} splits do not settle: {found}."
 
 
-def _on_signal(verdict: Verdict, probe: Probe, signal: Estimate, classes: Classes) -> str:
+def _on_signal(probe: Probe, signal: Estimate, classes: Classes) -> str:
     """What is known where nothing is clearly better than a guess."""
     mean, low, high = (50 + value for value in signal)
     auc = f"ROC-AUC of the best is {mean:.1f} [{low:.1f}, {high:.1f}] where a guess has 50"
-    if verdict == "nothing":
+    above = probe.points(probe.over_guess.by)
+    over = f"{probe.ranked[0].name} is {above} above always saying '{classes.majority}'"
+    if signal.high < NO_SIGNAL:
         return (
             f"Nothing that was tried predicts the classes: {auc}. Check that the labels belong to these nodes, and "
             "look for features that have to do with them."
         )
-    above = probe.points(probe.over_guess.by)
-    over = f"{probe.ranked[0].name} is {above} above always saying '{classes.majority}'"
     if signal.low > 0:
         return (
             f"By {probe.metric.title} nothing is clearly better than a guess ({over}), but something is known: {auc}."
@@ -159,27 +182,74 @@ def _on_signal(verdict: Verdict, probe: Probe, signal: Estimate, classes: Classe
     )
 
 
-def _on_pattern(pattern: Pattern, homophily: Homophily, tried: bool) -> list[str]:
-    """What the links say about the classes; what usually follows from it, where nothing was tried."""
-    if pattern == "unknown":
-        return []
-    share = "–" if homophily.edge is None else f"{100 * homophily.edge:.0f} %"
-    if pattern == "alike":
-        found = (
-            f"Linked nodes tend to be of one class ({share} of the links; adjusted homophily "
-            f"{homophily.adjusted:.2f}): the classes are smooth over the graph."
+def warnings_of(links: Links, classes: Classes, features: Features, metric: Metric) -> Iterator[str]:
+    """What may mislead in a graph, in sentences; `metric` is what scores."""
+    yield from _on_labels(classes, metric)
+    if links.edges == 0:
+        yield "There are no links: this is a table, not a graph."
+    elif links.isolated:
+        yield (
+            f"Nodes without links: {links.isolated:,} of {links.nodes:,} ({100 * links.isolated / links.nodes:.1f} %); "
+            "only their features can say anything about them."
         )
-        usual = "Methods that average over neighbours (low frequencies) usually suit that."
-    elif pattern == "patterned":
-        found = (
-            f"Only {share} of the links join nodes of one class, but which classes meet follows a "
-            f"pattern (label informativeness {homophily.label_informativeness:.2f})."
+    if links.edges and links.duplicates:
+        yield f"Edges that repeat another: {links.duplicates:,}; without weights, each counts once."
+    if links.reciprocal is not None and links.reciprocal < 1:
+        yield (
+            f"The edges have a direction ({100 * links.reciprocal:.0f} % are listed both ways); most methods here use "
+            "every edge in both."
         )
-        usual = "Averaging over neighbours usually blurs that; methods that can also sharpen differences keep it."
-    else:
-        found = (
-            f"A neighbour's class says next to nothing about a node's own (label informativeness "
-            f"{homophily.label_informativeness:.2f}, adjusted homophily {homophily.adjusted:.2f})."
+    if features.structural:
+        yield "The features were computed from the links, since the nodes have none of their own."
+    elif features.constant:
+        named = f" ({_listed(features.constant_names)})" if features.constant_names else ""
+        same = f"{features.constant:,} of {features.count:,}{named}"
+        yield f"Features that are the same for all nodes: {same}; drop them."
+    if features.empty:
+        yield (
+            f"Nodes whose features are all zero: {features.empty:,} of {links.nodes:,}; only their links can say "
+            "anything about them."
         )
-        usual = "Compare methods with mlp, which ignores the links."
-    return [found if tried else f"{found} {usual}"]
+
+
+def _on_labels(classes: Classes, metric: Metric) -> Iterator[str]:
+    if classes.majority_share is None:
+        yield "No node has a label; nothing can be trained before some have."
+        return
+    present = [(count, name) for count, name in zip(classes.counts, classes.names, strict=True) if count]
+    small = [name for count, name in present if count < TINY]
+    if len(present) < 2:
+        yield f"All labelled nodes are of the class '{classes.majority}'; there is nothing to distinguish."
+    elif classes.majority_share >= 0.8 or max(present)[0] >= UNBALANCED * min(present)[0]:
+        yield (
+            f"The classes are unbalanced: '{classes.majority}' has {100 * classes.majority_share:.0f} % of the labels, "
+            f"'{min(present)[1]}' {min(present)[0]:,} of {classes.labelled:,}. {_remedy(metric)}"
+        )
+    if small and len(present) > 1:
+        what = f"{'classes' if len(small) > 1 else 'class'} {_listed(small)}"
+        yield f"Fewer than ten labels in the {what}: scores there are accidents."
+    if classes.labelled < FEW * len(present):
+        yield (
+            f"{classes.labelled:,} labels for {len(present)} classes are few: expect wide intervals, and label more "
+            "nodes before you tune anything."
+        )
+
+
+def _remedy(metric: Metric) -> str:
+    """What to do about unbalanced classes when this metric scores."""
+    if metric.name in ("balanced_accuracy", "macro_f1"):
+        return "--set class_weight=balanced trains with all of them alike, too."
+    if metric.ranks:
+        return (
+            f"{metric.title} is blind to that, but the answers are not: for those look at balanced accuracy, and try "
+            "--set class_weight=balanced."
+        )
+    return (
+        f"{metric.title.capitalize()} hardly sees the small ones: --metric macro_f1 or "
+        "balanced_accuracy does, and --set class_weight=balanced trains with all of them alike."
+    )
+
+
+def _listed(names: Sequence[str], most: int = 5) -> str:
+    shown = ", ".join(f"'{name}'" for name in names[:most])
+    return shown + (f" and {len(names) - most} more" if len(names) > most else "")

@@ -46,22 +46,15 @@ class Frequencies:
             return spectral_density(matrix, interval, 1.0 - at, moments=MOMENTS, signals=signals)
 
         mean = 1.0 - float(matrix.diagonal().mean())
-        reason = _without_labels(graph)
-        if reason:
+        if reason := _without_labels(graph):
             return Frequencies(at, density(), mean, None, None, reason)
         signals = _signals(graph)
         label_mean = 1.0 - float(np.sum(signals * (matrix @ signals)) / np.sum(signals * signals))
         return Frequencies(at, density(), mean, density(signals), label_mean)
 
     def as_dict(self) -> dict[str, Any]:
-        return {
-            "at": self.at.tolist(),
-            "density": self.density.tolist(),
-            "mean": self.mean,
-            "labels": None if self.labels is None else self.labels.tolist(),
-            "label_mean": self.label_mean,
-            "undefined": self.undefined or None,
-        }
+        plain = {name: each.tolist() if isinstance(each, np.ndarray) else each for name, each in vars(self).items()}
+        return {**plain, "undefined": self.undefined or None}
 
 
 def _without_labels(graph: Graph) -> str:
@@ -81,8 +74,7 @@ def _signals(graph: Graph) -> FloatArray:
     mixed = min(len(classes), max(2, SIGNAL_VALUES // graph.num_nodes))
     # Random signs keep the classes' energies and, in the mean, let them not disturb each other.
     turn = np.random.default_rng(0).choice([-1.0, 1.0], size=(len(classes), mixed))
-    weights = np.eye(len(classes)) if mixed == len(classes) else turn
-    values = weights[place]
+    values = (np.eye(len(classes)) if mixed == len(classes) else turn)[place]
     signals = np.zeros((graph.num_nodes, mixed))
     signals[known] = values - values.mean(axis=0)
     return signals

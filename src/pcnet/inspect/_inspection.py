@@ -51,7 +51,7 @@ class Inspection:
             **asdict(self.links),
             **self.classes.as_dict(),
             **self.homophily.as_dict(),
-            "features": self.features.as_dict(),
+            "features": asdict(self.features),
             "spectrum": self.frequencies.as_dict(),
             "probe": None if self.probe is None else self.probe.as_dict(),
             **self.advice.as_dict(),
@@ -100,7 +100,6 @@ def inspect_graph(
     progress = progress or Silent()
     progress.stage("measuring", 3)
     neighbours = Neighbours.of(graph)
-    links = neighbours.links
     progress.advance()
     classes, homophily, features = Classes.of(graph), Homophily.of(graph, neighbours), Features.of(graph)
     progress.advance()
@@ -109,19 +108,9 @@ def inspect_graph(
         warnings.simplefilter("ignore", PcnetWarning)
         frequencies = Frequencies.of(graph)
     progress.advance()
-    found = None
+    links, found = neighbours.links, None
     if with_probe:
-        found = probe(
-            graph,
-            neighbours,
-            features,
-            progress,
-            splits=splits,
-            seed=seed,
-            metric=metric,
-            threads=threads,
-            device=device,
-        )
+        found = probe(graph, neighbours, features, progress, splits, seed, metric, threads, device)
     advice = advise(links, classes, homophily, features, found, metric=scored_by, untrainable=_untrainable(graph))
     return Inspection(graph.name, links, classes, homophily, features, frequencies, found, advice, graph.notes)
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
 import torch
+from numpy.typing import NDArray
 
 from pcnet.data import STRATIFIED
 from pcnet.experiment import Experiment, resolve
 from pcnet.graph import CSR, Graph
 from pcnet.inspect._measures import Features, Neighbours
 from pcnet.inspect._methods import tuned_for
-from pcnet.inspect._probe import Way
-from pcnet.inspect._sample import sampled
+from pcnet.inspect._probe import WAYS, Way
 
 #: Cheap enough for every graph that is not sampled; and those that are tried where time allows.
 BASIC, OTHERS = ("mlp", "pcnet", "gcn"), ("acmgcn", "linkx", "h2gcn")
@@ -34,12 +34,16 @@ PRICES: Mapping[str, tuple[tuple[float, float, float, float], float]] = {
     "linkx": ((6.0, 10.0, 2000.0, 0.0), 0.4),
     "h2gcn": ((0.0, 0.0, 5400.0, 25.0), 1.5),
 }
-#: Splits on which everything is tried; what is clearly worse than another of its way gets no more of them.
-FIRST = 2
-#: Splits in all, where nobody says how many and time allows.
-USUAL = 5
+#: Splits on which everything is tried, what is clearly worse than another of its way on no more of them; and splits in
+#: all, where nobody says how many and time allows.
+FIRST, USUAL = 2, 5
 #: Seconds of one core that the first splits may take, and all of them.
 FIRST_BUDGET, BUDGET = 200.0, 120.0
+#: Nodes of a sample, and columns of it that are carried over the links: features beyond are mixed by random signs,
+#: rare classes are left out.
+NODES, COLUMNS = 10_000, 32
+
+Table = NDArray[np.float32]
 
 
 class Size(NamedTuple):
@@ -88,53 +92,36 @@ class Candidate:
         return self.name.split()[0] in BASIC
 
 
-def candidates(graph: Graph, neighbours: Neighbours, features: Features, metric: str | None) -> list[Candidate]:
+def candidates(graph: Graph, neighbours: Neighbours, features: Features, metric: str | None) -> Iterator[Candidate]:
     """All that make sense on a graph: what sees features alone, links alone, or both.
 
     Without features the nodes have their numbers, one column for each, which GCN averages; LINKX sees who is linked to
     whom anyway. Where the features were computed from the links, all methods see links alone.
     """
-    size = Size.of(graph, neighbours)
-    linked = "graph" not in missing_ways(features, neighbours)
-    found = []
+    size, linked = Size.of(graph, neighbours), neighbours.links.edges > 0
     for method in (*BASIC, *OTHERS) if linked else ("mlp",):
         way: Way = "graph" if features.structural else "features" if method == "mlp" else "both"
         for settings in dict.fromkeys([(), tuned_for(method, features)]):
             experiment = resolve(graph, method, protocol=STRATIFIED, metric=metric, overrides=settings)
             name = " ".join((method, *settings))
-            found.append(Candidate(way, name, graph, experiment, size.seconds(method), method, settings))
-    if linked:
-        nodes = graph.num_nodes
-        numbers = CSR.from_scipy(scipy.sparse.eye(nodes, format="csr", dtype="float32"))
-        for method, x in (("gcn", numbers), ("linkx", torch.zeros(nodes, 1))):
-            bare = replace(graph, x=x, schema=None)
-            experiment = resolve(bare, method, protocol=STRATIFIED, metric=metric)
-            seconds = size._replace(values=nodes).seconds(method)
-            found.append(Candidate("graph", f"{method} without features", bare, experiment, seconds))
-    return found
-
-
-def sample_candidates(
-    graph: Graph, neighbours: Neighbours, features: Features, seed: int, metric: str | None
-) -> tuple[str, list[Candidate]]:
-    """A perceptron for each way on a sample of the nodes of a large graph, and a sentence on the sample."""
-    note, seen = sampled(graph, neighbours, seed)
-    found = []
-    for way, table in seen.items():
-        if way not in missing_ways(features, neighbours):
-            experiment = resolve(table, "mlp", protocol=STRATIFIED, metric=metric)
-            found.append(Candidate(way, SAMPLED[way], table, experiment, 1.0))
-    return note, found
+            yield Candidate(way, name, graph, experiment, size.seconds(method), method, settings)
+    n = graph.num_nodes
+    numbers = CSR.from_scipy(scipy.sparse.eye(n, format="csr", dtype="float32"))
+    seen: dict[str, torch.Tensor | CSR] = {"gcn": numbers, "linkx": torch.zeros(n, 1)}
+    for method, x in seen.items() if linked else ():
+        bare = replace(graph, x=x, schema=None)
+        experiment = resolve(bare, method, protocol=STRATIFIED, metric=metric)
+        seconds = size._replace(values=n).seconds(method)
+        yield Candidate("graph", f"{method} without features", bare, experiment, seconds)
 
 
 def missing_ways(features: Features, neighbours: Neighbours) -> dict[Way, str]:
     """Which ways make no sense on a graph, and why."""
     missing: dict[Way, str] = {}
-    if neighbours.links.edges == 0:
-        missing |= {"graph": "There are no links.", "both": "There are no links."}
     if features.structural:
-        own = "The nodes have no features of their own."
-        missing |= {"features": own, "both": missing.get("both", own)}
+        missing |= dict.fromkeys(("features", "both"), "The nodes have no features of their own.")
+    if neighbours.links.edges == 0:
+        missing |= dict.fromkeys(("graph", "both"), "There are no links.")
     return missing
 
 
@@ -161,31 +148,90 @@ def planned(
 ) -> Plan:
     """The basic methods, and of the others the cheapest while the first splits of all of them fit into the time.
 
-    Where not even the basic ones do, nodes are sampled (see `sampled`).
+    Where not even the basic ones do, perceptrons are trained for each way on a sample of the nodes (see `sampled`).
     """
-    everything = candidates(graph, neighbours, features, metric)
+    everything = list(candidates(graph, neighbours, features, metric))
     chosen = [each for each in everything if each.basic]
     # Methods that may be advised come before those that only show what links are worth.
     others = sorted((each for each in everything if not each.basic), key=lambda each: (not each.method, each.seconds))
     count, asked = splits or USUAL, splits is not None
     if FIRST * _seconds(chosen) > FIRST_BUDGET:
-        note, chosen = sample_candidates(graph, neighbours, features, seed, metric)
-        too_large = {each.method: "The graph is too large." for each in others if each.method}
-        return Plan(chosen, count, too_large, note, asked)
+        note, tables = sampled(graph, neighbours, seed)
+        chosen = [
+            Candidate(way, SAMPLED[way], table, resolve(table, "mlp", protocol=STRATIFIED, metric=metric), 1.0)
+            for way, table in tables.items()
+            if way not in missing_ways(features, neighbours)
+        ]
+        left_out = {each.method: "The graph is too large." for each in others if each.method}
+        return Plan(chosen, count, left_out, note, asked)
     left_out = {}
     for each in others:
         if FIRST * _seconds([*chosen, each]) <= FIRST_BUDGET:
             chosen.append(each)
         elif each.method:
-            left_out[each.method] = f"It would take about {_long(each.seconds)} of one core for every split."
+            minutes = max(1, round(each.seconds / 60))
+            long = f"{minutes} min" if minutes < 90 else f"{round(minutes / 60)} h"
+            left_out[each.method] = f"It would take about {long} of one core for every split."
     return Plan(chosen, count, left_out, asked=asked)
 
 
-def _seconds(some: Sequence[Candidate]) -> float:
+def _seconds(some: Iterable[Candidate]) -> float:
     """Of one run of each, on one core."""
     return sum(each.seconds for each in some)
 
 
-def _long(seconds: float) -> str:
-    minutes = max(1, round(seconds / 60))
-    return f"{minutes} min" if minutes < 90 else f"{round(minutes / 60)} h"
+def sampled(graph: Graph, neighbours: Neighbours, seed: int) -> tuple[str, dict[Way, Graph]]:
+    """A node of a large graph and its neighbourhood as a row of a small table, so that a probe stays affordable.
+
+    A sentence on what was done, and for features, graph and both the sampled nodes with such columns, without links.
+
+    With P = D⁻¹A: features x_i; links (PY)_i, (P²Y)_i and log degree; both all of these and (PX)_i, (P²X)_i. Y holds
+    the classes of labelled nodes outside the sample, so that no column knows the class of the node it belongs to.
+    """
+    random = np.random.default_rng(seed)
+    labels = graph.y.cpu().numpy()
+    known = random.permutation(np.flatnonzero(labels >= 0))
+    count = min(NODES, len(known) // 2)
+    nodes = np.sort(known[:count])
+    degree = np.diff(neighbours.matrix.indptr)
+    walk = scipy.sparse.diags((1.0 / np.maximum(degree, 1)).astype(np.float32)) @ neighbours.matrix.astype(np.float32)
+    x: Any = graph.x.to_scipy() if isinstance(graph.x, CSR) else graph.x.cpu().numpy()
+    if x.shape[1] > COLUMNS:
+        few = x @ random.choice(np.array([-1.0, 1.0], dtype=np.float32), size=(x.shape[1], COLUMNS))
+    else:
+        few = x.toarray() if isinstance(graph.x, CSR) else x
+
+    def hops(table: Table) -> list[Table]:
+        once = walk @ table
+        return [once[nodes], (walk @ once)[nodes]]
+
+    around = [*hops(_classes_of(labels, known[count:])), np.log1p(degree[nodes, None])]
+    own, links, both = x[nodes], _standardised(around), _standardised([*around, *hops(few.astype(np.float32))])
+    seen: dict[Way, torch.Tensor | CSR] = {"graph": torch.from_numpy(links)}
+    if isinstance(graph.x, CSR):
+        joined = scipy.sparse.hstack([own, scipy.sparse.csr_matrix(both)])
+        seen |= {"features": CSR.from_scipy(own, graph.x.dtype), "both": CSR.from_scipy(joined, graph.x.dtype)}
+    else:
+        joined = np.concatenate([own, both.astype(own.dtype)], axis=1)
+        seen |= {"features": torch.from_numpy(own), "both": torch.from_numpy(joined)}
+    note = (
+        f"The graph is large: perceptrons are trained on {count:,} of {len(known):,} labelled nodes, and see the links "
+        "as what lies one and two steps away."
+    )
+    no_edges, y = torch.empty(2, 0, dtype=torch.int64), torch.from_numpy(labels[nodes])
+    return note, {way: Graph(no_edges, seen[way], y, name=graph.name, classes=graph.classes) for way in WAYS}
+
+
+def _classes_of(labels: NDArray[np.int64], nodes: NDArray[np.int64]) -> Table:
+    """Y: one column for each frequent class, 1 where a node is of it."""
+    counts = np.bincount(labels[nodes])
+    frequent = np.argsort(-counts, kind="stable")[: min(COLUMNS, np.count_nonzero(counts))]
+    table = np.zeros((len(labels), len(frequent)), dtype=np.float32)
+    table[nodes] = labels[nodes, None] == frequent
+    return table
+
+
+def _standardised(tables: list[Table]) -> Table:
+    table = np.concatenate(tables, axis=1)
+    spread = table.std(axis=0)
+    return ((table - table.mean(axis=0)) / np.where(spread > 0, spread, 1.0)).astype(np.float32)

@@ -17,7 +17,7 @@ from pcnet.compare import Metric
 Way = Literal["features", "graph", "both", "guess"]
 #: How often test nodes are drawn again for an interval.
 RESAMPLES = 500
-#: Numbers that are drawn at a time.
+#: Numbers that are scored at a time.
 AT_ONCE = 2**22
 #: Ways to learn, and what they are called.
 WAYS: Mapping[Way, str] = {"features": "features only", "graph": "links only", "both": "features and links"}
@@ -41,7 +41,8 @@ class Attempt:
     """A candidate that was trained: what it may look at, and its test scores, one for each split, as reports have them.
 
     `draws[i, r]` is the score on split i when its test nodes are drawn again with replacement for the r-th time; they
-    are the same nodes for all attempts. `method` and `settings` are empty where no command trains the like.
+    are the same nodes for all attempts. `method` and `settings` are empty where no command trains the like; `logits`
+    are what it answers on the test nodes.
     """
 
     way: Way
@@ -50,6 +51,7 @@ class Attempt:
     draws: FloatArray
     method: str = ""
     settings: tuple[str, ...] = ()
+    logits: tuple[Tensor, ...] = ()
 
     @property
     def splits(self) -> int:
@@ -61,8 +63,8 @@ class Attempt:
 
     def joined(self, more: Attempt) -> Attempt:
         """With the scores on further splits."""
-        per_run = np.concatenate([self.per_run, more.per_run])
-        return replace(self, per_run=per_run, draws=np.concatenate([self.draws, more.draws]))
+        per_run, draws = (np.concatenate(pair) for pair in ((self.per_run, more.per_run), (self.draws, more.draws)))
+        return replace(self, per_run=per_run, draws=draws, logits=self.logits + more.logits)
 
     def as_dict(self) -> dict[str, Any]:
         named = {"name": self.name, "method": self.method or None, "settings": list(self.settings)}
@@ -133,14 +135,12 @@ def _resampled(draws: FloatArray) -> FloatArray:
 def redrawn(metric: Metric, logits: Tensor, labels: Tensor, seed: int) -> FloatArray:
     """`RESAMPLES` scores, each on n nodes drawn with replacement from n; the same draws for the same seed."""
     nodes, classes = logits.shape
-    random = np.random.default_rng(seed)
-    scores = []
-    step = max(1, AT_ONCE // (nodes * classes))
-    for begin in range(0, RESAMPLES, step):
-        picks = torch.from_numpy(random.integers(0, nodes, size=(min(step, RESAMPLES - begin), nodes)))
-        scores.append(metric.of(logits[picks], labels[picks], torch.ones_like(picks, dtype=torch.bool)))
-    found = torch.cat(scores).double().numpy()
-    return 100.0 * found if metric.percent else found
+    drawn = torch.from_numpy(np.random.default_rng(seed).integers(0, nodes, (RESAMPLES, nodes)))
+    parts = drawn.split(max(1, AT_ONCE // (nodes * classes)))
+    found = torch.cat(
+        [metric.of(logits[part], labels[part], torch.ones_like(part, dtype=torch.bool)) for part in parts]
+    )
+    return (100.0 if metric.percent else 1.0) * found.double().numpy()
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pcnet.errors import PcnetError
 
@@ -14,6 +14,8 @@ from pcnet.errors import PcnetError
 PATIENCE = 600.0
 #: `PRAGMA application_id` of files that pcnet has made, and the version of their tables.
 APPLICATION, FORMAT = int.from_bytes(b"pcnt", "big"), 1
+
+D = TypeVar("D", bound="Database")
 
 
 class Database:
@@ -34,8 +36,14 @@ class Database:
             with self.transaction():
                 self._check_or_make(tables)
         except BaseException:
-            self.close()
+            self._connection.close()
             raise
+
+    def __enter__(self: D) -> D:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """Let go of the file."""
@@ -53,15 +61,14 @@ class Database:
                 self._connection.rollback()
                 raise
 
-    def read(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+    def read(self, query: str) -> list[tuple[Any, ...]]:
         """The rows that a query finds."""
         with _explained(self.path):
-            return self._connection.execute(query, values).fetchall()
+            return self._connection.execute(query).fetchall()
 
     def write(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
         """Execute a statement for every row, inside a transaction."""
-        with _explained(self.path):
-            self._connection.executemany(statement, rows)
+        self._connection.executemany(statement, rows)
 
     def _check_or_make(self, tables: Sequence[str]) -> None:
         ((application,),) = self.read("PRAGMA application_id")

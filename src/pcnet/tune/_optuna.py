@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pcnet.errors import PcnetError
-from pcnet.tune._results import Results
-from pcnet.tune._space import Axis, Grid, Interval, Space, Values
-from pcnet.tune._strategies import Job
+from pcnet.tune._space import Axis, Values
+from pcnet.tune._strategies import Job, RandomSearch, Results
 
 if TYPE_CHECKING:
     import optuna
@@ -32,25 +31,17 @@ def check_installed() -> None:
 
 
 @dataclass(frozen=True)
-class OptunaSearch:
+class OptunaSearch(RandomSearch):
     """Trials are asked for in rounds of `batch`, trained side by side on every split, and told their mean gain.
 
     A study is made from what is known whenever a round is asked for, and a sampler for each trial, with a seed of its
     own: a search that was killed asks for what it would have asked for.
     """
 
-    space: Space
-    seed: int
-    trials: int
-    splits: int
     batch: int
     sampler: str
     #: The gain of a trial that diverged, and of one that is even worse.
     worst: float = 0.0
-
-    @property
-    def runs(self) -> int:
-        return self.trials * self.splits
 
     def jobs(self, results: Results, held: Collection[int]) -> list[Job]:
         every = tuple(range(self.splits))
@@ -97,8 +88,9 @@ class OptunaSearch:
 def _distribution(axis: Axis) -> optuna.distributions.BaseDistribution:
     from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
-    if isinstance(axis, Interval):
-        return FloatDistribution(axis.low, axis.high, log=axis.log)
+    if axis.between:
+        low, high = axis.values
+        return FloatDistribution(low, high, log=axis.between == "log")
     if axis.step is None:
         return CategoricalDistribution(axis.values)
     kind: Any = IntDistribution if isinstance(axis.values[0], int) else FloatDistribution
@@ -106,4 +98,5 @@ def _distribution(axis: Axis) -> optuna.distributions.BaseDistribution:
 
 
 def _value(axis: Axis, parameter: Any) -> Any:
-    return axis.nearest(parameter) if isinstance(axis, Grid) and axis.step is not None else parameter
+    """A value on an evenly spaced grid, which arithmetic with steps misses by a rounding error, or any other."""
+    return parameter if axis.step is None else min(axis.values, key=lambda own: abs(own - parameter))

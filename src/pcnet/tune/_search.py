@@ -1,25 +1,30 @@
-"""A search as it was asked for."""
+"""A search as it was asked for, and the choice that it ends with, by validation alone."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import asdict, dataclass
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from pcnet._checks import whole_number
-from pcnet.compare import Metric
+from pcnet.compare import Metric, summarise
 from pcnet.data import Split
 from pcnet.errors import PcnetError, close_match
 from pcnet.experiment import DEFAULT_METHOD, Experiment, method_file, presets
 from pcnet.graph import Graph, graph_hash, tensor_hash
 from pcnet.training import Targets
 from pcnet.tune._optuna import SAMPLERS, OptunaSearch, check_installed
-from pcnet.tune._results import Results
-from pcnet.tune._space import Settings, Space, Values, settings_of, value_of
-from pcnet.tune._strategies import GridSearch, Halving, Job, RandomSearch, Strategy
+from pcnet.tune._space import Settings, Space, Values, published_space, settings_of, value_of
+from pcnet.tune._strategies import GridSearch, Halving, Job, RandomSearch, Results, reported
 
-STRATEGIES = ("random", "halving", "grid", "optuna")
+STRATEGIES: Mapping[str, type[RandomSearch]] = {
+    "random": RandomSearch,
+    "halving": Halving,
+    "grid": GridSearch,
+    "optuna": OptunaSearch,
+}
 #: The number of the trial that has the defaults; those that a strategy draws are numbered from 0.
 DEFAULTS = -1
 #: Points of a grid that are tried at most.
@@ -106,22 +111,8 @@ class Search:
     def defaults_trial(self) -> int:
         """The trial that has the defaults: a point of the grid, where they are one."""
         defaults = self.settings(DEFAULTS, {})
-        if self.strategy == "grid":
-            for trial, values in enumerate(self.space.points()):
-                if self.settings(trial, values) == defaults:
-                    return trial
-        return DEFAULTS
-
-    @property
-    def default_values(self) -> Values:
-        """What the defaults are on the axes of the space."""
-        defaults = self.settings(DEFAULTS, {})
-        return {name: value_of(name, defaults) for name in self.space.axes}
-
-    @property
-    def candidates(self) -> int:
-        """Trials, and the defaults where they are none of them."""
-        return self.trials + (self.defaults_trial == DEFAULTS)
+        points = enumerate(self.space.points() if self.strategy == "grid" else [])
+        return next((trial for trial, values in points if self.settings(trial, values) == defaults), DEFAULTS)
 
     @property
     def runs(self) -> int:
@@ -136,13 +127,11 @@ class Search:
         return [Job(DEFAULTS, {}, every), *jobs]
 
     @cached_property
-    def _strategy(self) -> Strategy:
-        drawn = (self.space, self.seed, self.trials, self.splits)
+    def _strategy(self) -> RandomSearch:
+        more: tuple[Any, ...] = ()
         if self.strategy == "optuna":
-            worst = 0.0 if self.metric.sign > 0 else -WORST_LOSS
-            return OptunaSearch(*drawn, self.batch, str(self.sampler), worst)
-        kinds: dict[str, type[RandomSearch]] = {"random": RandomSearch, "halving": Halving, "grid": GridSearch}
-        return kinds[self.strategy](*drawn)
+            more = self.batch, self.sampler, 0.0 if self.metric.sign > 0 else -WORST_LOSS
+        return STRATEGIES[self.strategy](self.space, self.seed, self.trials, self.splits, *more)
 
     def description(self, graph: Graph, splits: Sequence[Split], targets: Sequence[Targets]) -> dict[str, Any]:
         """What two searches must have in common to be one. The labels in it are those that training may know."""
@@ -166,6 +155,66 @@ class Search:
             "leak": self.leak,
         }
 
+    def experiment_of(self, results: Results, trial: int) -> Experiment:
+        """A trial on all splits of the search."""
+        model, training = self.settings(trial, results.values[trial])
+        return replace(self.experiment, preset="tuned", model=model, training=training, paper=None, rerun=None)
+
+    def choice(self, results: Results) -> tuple[Experiment, dict[str, Any]]:
+        """The trial with the best mean validation score, as an experiment and as a preset that says where from."""
+        ranking = results.ranking(self.splits)
+        trial, defaults = ranking[0].trial, self.defaults_trial
+        if not math.isfinite(ranking[0].loss):
+            raise PcnetError("Every trial diverged; lower the learning rates in the search space.")
+        chosen, published = self.experiment_of(results, trial), self.published
+        default_settings = self.settings(DEFAULTS, {})
+        return chosen, {
+            "dataset": chosen.dataset,
+            "method": chosen.model.method,
+            "preset": self.experiment.preset,
+            "protocol": chosen.protocol,
+            "metric": chosen.metric,
+            "seeds": list(chosen.seeds),
+            **_described((chosen.model, chosen.training)),
+            "search": {
+                "trial": trial,
+                "trials": self.trials,
+                "complete_trials": len(ranking),
+                "strategy": self.strategy,
+                "sampler": self.sampler,
+                "seed": self.seed,
+                "space": self.space.described,
+                "runs": results.runs,
+                "runs_of_random_search": (self.trials + (defaults == DEFAULTS)) * self.splits,
+                "seconds": results.seconds,
+            },
+            "val": self._validation(results, trial),
+            "epochs": [results.scores[trial][split].epochs for split in range(self.splits)],
+            "defaults": {
+                "trial": defaults,
+                "values": {name: value_of(name, default_settings) for name in self.space.axes},
+                "val": self._validation(results, defaults),
+            },
+            "published": None if published is None else {"paper": published.paper, "rerun": published.rerun},
+            "notes": [*self._as_published(), *chosen.model.remarks()],
+        }
+
+    def _validation(self, results: Results, trial: int) -> dict[str, Any] | None:
+        """The validation scores of a trial as reports have them; None where it diverged."""
+        gains = [results.scores[trial][split].gain for split in range(self.splits)]
+        if not all(map(math.isfinite, gains)):
+            return None
+        return summarise([reported(self.metric, gain) for gain in gains]).as_dict()
+
+    def _as_published(self) -> list[str]:
+        """A note on settings that others chose by test scores, and that this search does not choose anew."""
+        if self.published is None:
+            return []
+        theirs, open_axes = (self.published.model, self.published.training), {*self.space.axes}
+        names = [name for name in published_space().axes if name not in open_axes]
+        kept = [name for name in names if value_of(name, self.base) == value_of(name, theirs)]
+        return [f"Not searched but as published, where test scores chose it: {', '.join(kept)}."] if kept else []
+
 
 def cells_to_search(table: str, method: str) -> list[str]:
     """Datasets of a table of the paper: for PCNet all it has settings for, for other methods those it has none for."""
@@ -175,7 +224,7 @@ def cells_to_search(table: str, method: str) -> list[str]:
     return [name for name in presets()[table].protocols if file.cell(table, name, chosen=False) is None]
 
 
-def _check_known(what: str, name: str, known: Sequence[str]) -> None:
+def _check_known(what: str, name: str, known: Collection[str]) -> None:
     if name not in known:
         raise PcnetError(f"There is no {what} '{name}'; choose from {', '.join(known)}.{close_match(name, known)}")
 

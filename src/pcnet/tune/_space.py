@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -31,51 +31,31 @@ ALL = "all"
 
 
 @dataclass(frozen=True)
-class Grid:
-    """Finitely many values, all as likely; `step` where they are evenly spaced numbers."""
+class Axis:
+    """Some values, all as likely, evenly spaced numbers where there is a `step`; or all numbers `between` two.
+
+    Those are drawn evenly ("linear"), or so that their logarithms are ("log").
+    """
 
     values: tuple[Any, ...]
     step: float | None = None
+    between: Literal["", "linear", "log"] = ""
 
     def draw(self, random: np.random.Generator) -> Any:
-        return self.values[int(random.integers(len(self.values)))]
-
-    def nearest(self, value: float) -> Any:
-        """The value on the grid that arithmetic with steps has missed by a rounding error."""
-        return min(self.values, key=lambda own: abs(own - value))
+        if not self.between:
+            return self.values[int(random.integers(len(self.values)))]
+        log = self.between == "log"
+        low, high = map(math.log, self.values) if log else self.values
+        value = low + float(random.random()) * (high - low)
+        return min(max(math.exp(value) if log else value, self.values[0]), self.values[1])
 
     @property
     def described(self) -> Any:
         """As in a file."""
-        if self.step is None:
+        if self.step is None and not self.between:
             return list(self.values)
-        return {"from": self.values[0], "to": self.values[-1], "step": self.step}
-
-
-@dataclass(frozen=True)
-class Interval:
-    """All numbers from `low` to `high`, evenly or with evenly distributed logarithm."""
-
-    low: float
-    high: float
-    log: bool = False
-
-    @property
-    def values(self) -> tuple[float, float]:
-        """What must be a possible value for all to be."""
-        return self.low, self.high
-
-    def draw(self, random: np.random.Generator) -> float:
-        low, high = (math.log(self.low), math.log(self.high)) if self.log else (self.low, self.high)
-        value = low + float(random.random()) * (high - low)
-        return min(max(math.exp(value) if self.log else value, self.low), self.high)
-
-    @property
-    def described(self) -> Any:
-        return {"from": self.low, "to": self.high, **({"scale": "log"} if self.log else {})}
-
-
-Axis = Grid | Interval
+        scale = {"scale": "log"} if self.between == "log" else {}
+        return {"from": self.values[0], "to": self.values[-1], **({"step": self.step} if self.step else scale)}
 
 
 @dataclass(frozen=True)
@@ -99,9 +79,8 @@ class Space:
     @property
     def size(self) -> int | None:
         """Number of its points, or None where they cannot be counted."""
-        if any(isinstance(axis, Interval) for axis in self.axes.values()):
-            return None
-        return math.prod(len(axis.values) for axis in self.axes.values())
+        axes = self.axes.values()
+        return None if any(axis.between for axis in axes) else math.prod(len(axis.values) for axis in axes)
 
     def points(self) -> list[Values]:
         """Every point of a space that is a grid."""
@@ -149,7 +128,13 @@ class Space:
             raise PcnetError(
                 f'{source} is no search space; it must give settings their values, as in {{"t": [0, 0.5, 1]}}.'
             )
-        return Space({name: _Axis(name, source, kind).read(described) for name, described in content.items()})
+        axes = {}
+        for name, described in content.items():
+            try:
+                axes[name] = _axis(name, described, kind)
+            except PcnetError as error:
+                raise PcnetError(f"{source}: {error}") from None
+        return Space(axes)
 
 
 def published_space() -> Space:
@@ -190,23 +175,20 @@ def space_of(method: str, path: str | Path | None = None) -> Space:
 
 
 def settings_of(values: Values, base: Settings) -> Settings:
-    """`base` with these values, named as in a space."""
+    """`base` with these values, named as in a space, and without rates that no layer of the model takes."""
     model, training = base
-    of_model: Values = {}
-    of_training: Values = {}
-    rates = {name: dict(getattr(training, name)) for name in GROUPED}
-    fields = {each.name for each in dataclasses.fields(model)}
+    changed: Values = {name: dict(getattr(training, name)) for name in GROUPED}
     for name, value in values.items():
         field, dot, group = name.partition(".")
         if field in GROUPED:
-            rates[field] = {**rates[field], group: value} if dot else {ALL: value}
-        elif field in fields:
-            of_model[field] = value
-        else:
-            of_training[field] = value
-    model = dataclasses.replace(model, **of_model)
-    of_training |= {name: _tidy(rates[name], model) for name in GROUPED}
-    return model, dataclasses.replace(training, **of_training)
+            value = {**changed[field], group: value} if dot else {ALL: value}
+        changed[field] = value
+    own = {each.name for each in dataclasses.fields(model)} & {*changed}
+    model = dataclasses.replace(model, **{name: changed.pop(name) for name in own})
+    for name in GROUPED:
+        idle = _absent(model) | ({ALL} - {*model.groups} if {*model.groups} <= {*changed[name]} else set())
+        changed[name] = {group: rate for group, rate in changed[name].items() if group not in idle}
+    return model, dataclasses.replace(training, **changed)
 
 
 def value_of(name: str, settings: Settings) -> Any:
@@ -221,55 +203,36 @@ def _absent(model: ModelSettings) -> set[str]:
     return {*type(model)().groups} - {*model.groups}
 
 
-def _tidy(rates: dict[str, float], model: ModelSettings) -> dict[str, float]:
-    """Without rates that no layer of the model takes."""
-    idle = {ALL} - {*model.groups} if {*model.groups} <= {*rates} else set()
-    return {group: rate for group, rate in rates.items() if group not in idle | _absent(model)}
+def _axis(name: str, described: Any, kind: type[ModelSettings]) -> Axis:
+    """The axis of a setting, from what a file says of it."""
 
-
-@dataclass(frozen=True)
-class _Axis:
-    """An axis in a file: its name, what complaints call the file, and the settings it is about."""
-
-    name: str
-    source: str
-    kind: type[ModelSettings]
-
-    def read(self, described: Any) -> Axis:
-        if isinstance(described, list) and described:
-            return Grid(tuple(map(self._typed, described)))
-        if isinstance(described, dict) and {"from", "to"} <= {*described} <= {"from", "to", "step", "scale"}:
-            low, high = (self._typed(described[end]) for end in ("from", "to"))
-            if _is_number(low) and _is_number(high) and low < high:
-                return self._range(low, high, described)
-        raise PcnetError(
-            f'{self.source}: {self.name} must be a list of values, or numbers {{"from": low, "to": high}} with a '
-            f'"step" or "scale": "log", not {json.dumps(described)}.'
-        )
-
-    def _range(self, low: float, high: float, described: Mapping[str, Any]) -> Axis:
-        if "step" in described:
-            step = described["step"]
-            if "scale" in described or not _is_number(step) or not 0 < step <= high - low:
-                raise PcnetError(
-                    f"{self.source}: the step of {self.name} must be a number above 0 that leads from {low} to {high}."
-                )
-            count = math.floor((high - low) / step + 1e-9) + 1
-            return Grid(tuple(self._typed(round(low + place * step, 10)) for place in range(count)), step)
-        if isinstance(low, int):
-            raise PcnetError(f"{self.source}: {self.name} is a whole number; give its range a step.")
-        if described.get("scale", "log") != "log" or ("scale" in described and low <= 0):
-            raise PcnetError(f'{self.source}: the scale of {self.name} can only be "log", from above 0.')
-        return Interval(low, high, "scale" in described)
-
-    def _typed(self, value: Any) -> Any:
-        """A value with the type that its setting has, as `--set` would read it."""
+    def typed(value: Any) -> Any:
+        """With the type that the setting has, as `--set` would read it."""
         text = "none" if value is None else str(value)
-        try:
-            model, training = override([self.kind(), TrainingSettings()], [f"{self.name}={text}"])
-        except PcnetError as error:
-            raise PcnetError(f"{self.source}: {error}") from None
-        return value_of(self.name, (model, training))
+        model, training = override([kind(), TrainingSettings()], [f"{name}={text}"])
+        return value_of(name, (model, training))
+
+    if isinstance(described, list) and described:
+        return Axis(tuple(map(typed, described)))
+    ends = described if isinstance(described, dict) else {}
+    complete = {"from", "to"} <= {*ends} <= {"from", "to", "step", "scale"}
+    low, high = (typed(ends[end]) if complete else math.nan for end in ("from", "to"))
+    if not (_is_number(low) and _is_number(high) and low < high):
+        raise PcnetError(
+            f'{name} must be a list of values, or numbers {{"from": low, "to": high}} with a "step" or "scale": "log", '
+            f"not {json.dumps(described)}."
+        )
+    if "step" in ends:
+        step = ends["step"]
+        if "scale" in ends or not _is_number(step) or not 0 < step <= high - low:
+            raise PcnetError(f"the step of {name} must be a number above 0 that leads from {low} to {high}.")
+        count = math.floor((high - low) / step + 1e-9) + 1
+        return Axis(tuple(typed(round(low + place * step, 10)) for place in range(count)), step)
+    if isinstance(low, int):
+        raise PcnetError(f"{name} is a whole number; give its range a step.")
+    if ends.get("scale", "log") != "log" or ("scale" in ends and low <= 0):
+        raise PcnetError(f'the scale of {name} can only be "log", from above 0.')
+    return Axis((low, high), between="log" if "scale" in ends else "linear")
 
 
 def _is_number(value: Any) -> bool:

@@ -7,15 +7,13 @@ import json
 import math
 import uuid
 from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from pcnet._files import read_json, write_json
 from pcnet.errors import PcnetError
 from pcnet.tune._database import Database, Lifeline
-from pcnet.tune._results import Results, Score
-from pcnet.tune._strategies import Job
+from pcnet.tune._strategies import Job, Results, Score
 
 FILE = "trials.sqlite"
 TABLES = (
@@ -33,7 +31,7 @@ TABLES = (
 WORDS = {"base": "set of fixed settings", "leak": "choice of --leak", "labels": "set of labels"}
 
 
-class Store:
+class Store(Database):
     """What is searched, trials and validation scores (`trials.sqlite`), the choice (`best.json`) and `tune.log`.
 
     Any number of processes of one machine may work on one store. Who reads or adds something on which the next step of
@@ -45,58 +43,51 @@ class Store:
         """Open the store of a search: a new one, or one that began with the very same description."""
         self.folder = Path(folder)
         self._check_folder()
-        self._database = Database(self.folder / FILE, *TABLES)
-        self._results = Results()
-        #: The last rows of these tables that `_results` has.
-        self._read = {"trials": 0, "scores": 0}
+        super().__init__(self.folder / FILE, *TABLES)
+        #: What was read, and the last row of each table that was.
+        self._results, self._last = Results(), dict[str, int]()
         try:
             with self.transaction():
                 self._begin_or_continue(json.loads(json.dumps(description)))
                 # In the transaction: until it is locked, `held` would take it for that of a dead worker.
                 self._lifeline = Lifeline(self.folder / f"{uuid.uuid4().hex[:12]}.worker")
         except BaseException:
-            self._database.close()
+            super().close()
             raise
-
-    def __enter__(self) -> Store:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def close(self) -> None:
         """Let go of the files, and of what was claimed."""
         self._lifeline.close()
-        self._database.close()
-
-    def transaction(self) -> AbstractContextManager[None]:
-        """What is read and written inside, no other process interferes with."""
-        return self._database.transaction()
+        super().close()
 
     def results(self) -> Results:
-        """All trials and validation scores so far."""
-        for trial, axes in self._new_rows("trials", "trial, axes"):
+        """All trials and validation scores so far; rows are never changed, so that only new ones are read."""
+        for trial, axes in self._new_rows("trials"):
             self._results.values[trial] = self._parsed(axes)
-        for trial, split, gain, loss, epochs, seconds in self._new_rows("scores", "*"):
+        for trial, split, gain, loss, epochs, seconds in self._new_rows("scores"):
             score = Score(-math.inf, math.inf, epochs) if loss is None else Score(gain, loss, epochs)
             self._results.scores[trial][split] = score
             self._results.seconds += seconds
         return self._results
 
+    def _new_rows(self, table: str) -> list[tuple[Any, ...]]:
+        rows = self.read(f"SELECT rowid, * FROM {table} WHERE rowid > {self._last.get(table, 0)} ORDER BY rowid")
+        if rows:
+            self._last[table] = rows[-1][0]
+        return [row[1:] for row in rows]
+
     def plan(self, jobs: Iterable[Job]) -> None:
         """Keep the values of trials that are new, inside a transaction."""
         new = [(job.trial, json.dumps(job.values)) for job in jobs if job.trial not in self._results.values]
-        self._database.write("INSERT INTO trials VALUES (?, ?)", new)
+        self.write("INSERT INTO trials VALUES (?, ?)", new)
 
     def claim(self, trials: Iterable[int]) -> None:
         """Claim what `held` does not name, inside the same transaction."""
-        self._database.write(
-            "INSERT INTO claims VALUES (?, ?)", [(trial, self._lifeline.path.name) for trial in trials]
-        )
+        self.write("INSERT INTO claims VALUES (?, ?)", [(trial, self._lifeline.path.name) for trial in trials])
 
     def release(self, trials: Iterable[int]) -> None:
         """Let go of what was claimed, inside a transaction."""
-        self._database.write("DELETE FROM claims WHERE trial = ?", [(trial,) for trial in trials])
+        self.write("DELETE FROM claims WHERE trial = ?", [(trial,) for trial in trials])
 
     def held(self) -> set[int]:
         """All trials that someone is working on, inside a transaction; claims of the dead are removed."""
@@ -106,7 +97,7 @@ class Store:
                 living.add(path.name)
             else:
                 path.unlink(missing_ok=True)
-        claims = self._database.read("SELECT trial, worker FROM claims")
+        claims = self.read("SELECT trial, worker FROM claims")
         self.release(trial for trial, worker in claims if worker not in living)
         return {trial for trial, worker in claims if worker in living}
 
@@ -115,14 +106,12 @@ class Store:
 
         Of two that tell of the same run, the first counts.
         """
-        rows = [
-            (*run, score.gain, score.loss, score.epochs, seconds)
-            if math.isfinite(score.loss)
-            else (*run, None, None, score.epochs, seconds)
-            for run, score in scores.items()
-        ]
+        rows = []
+        for run, score in scores.items():
+            figures = (score.gain, score.loss) if math.isfinite(score.loss) else (None, None)
+            rows.append((*run, *figures, score.epochs, seconds))
         with self.transaction():
-            self._database.write("INSERT OR IGNORE INTO scores VALUES (?, ?, ?, ?, ?, ?)", rows)
+            self.write("INSERT OR IGNORE INTO scores VALUES (?, ?, ?, ?, ?, ?)", rows)
             self.release({trial for trial, _ in scores})
 
     @property
@@ -144,19 +133,11 @@ class Store:
         except OSError as error:
             raise PcnetError(f"Cannot write {self.folder / 'tune.log'}: {error.strerror}.") from error
 
-    def _new_rows(self, table: str, columns: str) -> list[tuple[Any, ...]]:
-        """Rows that were added since the last time; rows are never changed."""
-        query = f"SELECT rowid, {columns} FROM {table} WHERE rowid > ? ORDER BY rowid"
-        rows = self._database.read(query, self._read[table])
-        if rows:
-            self._read[table] = rows[-1][0]
-        return [row[1:] for row in rows]
-
     def _parsed(self, text: str) -> dict[str, Any]:
         try:
             return dict(json.loads(text))
         except (TypeError, ValueError) as error:
-            raise PcnetError(f"{self.folder / FILE} is damaged ({error}); name another folder with --store.") from error
+            raise PcnetError(f"{self.path} is damaged ({error}); name another folder with --store.") from error
 
     def _check_folder(self) -> None:
         try:
@@ -166,7 +147,7 @@ class Store:
             raise PcnetError(
                 f"Cannot write to the folder {self.folder}: {error.strerror}. Choose another with --store."
             ) from error
-        if (self.folder / FILE).exists() or not names:
+        if FILE in names or not names:
             return
         if names & {"journal.jsonl", "search.json"}:
             raise PcnetError(
@@ -176,7 +157,7 @@ class Store:
         raise PcnetError(f"The folder {self.folder} is not empty and holds no search; name another with --store.")
 
     def _begin_or_continue(self, description: dict[str, Any]) -> None:
-        known = self._database.read("SELECT description FROM search")
+        known = self.read("SELECT description FROM search")
         begun = self._parsed(known[0][0]) if known else description
         other = [WORDS.get(name, name) for name in {**begun, **description} if begun.get(name) != description.get(name)]
         if other:
@@ -185,4 +166,4 @@ class Store:
                 "another folder with --store."
             )
         if not known:
-            self._database.write("INSERT INTO search VALUES (?)", [(json.dumps(description),)])
+            self.write("INSERT INTO search VALUES (?)", [(json.dumps(description),)])

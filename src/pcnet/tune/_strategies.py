@@ -1,17 +1,85 @@
-"""Which trials are trained on which splits."""
+"""What validation says about the trials of a search, and which of them are trained on which splits next."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+import math
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
 
-from pcnet.tune._results import Results
+from pcnet.compare import Metric
+from pcnet.training import Outcome, Targets
 from pcnet.tune._space import Space, Values
 
 #: Halving keeps one trial of this many, and goes on with this many times the splits.
 FACTOR = 3
+
+
+@dataclass(frozen=True)
+class Score:
+    """A run on validation nodes at its best epoch: gain, loss, and epochs trained.
+
+    The gain is the metric as a share, with a minus where lower is better: more of it always is.
+    """
+
+    gain: float
+    loss: float
+    epochs: int
+
+    @staticmethod
+    def of(outcome: Outcome, targets: Targets, metric: Metric) -> Score:
+        """A run that diverged scores worst; a search has other trials."""
+        if outcome.diverged:
+            return Score(-math.inf, math.inf, outcome.epochs)
+        gain = metric.sign * metric.share(outcome.logits[targets.val], targets.val_labels)
+        return Score(gain, float(outcome.val_loss[outcome.best_epoch]), outcome.epochs)
+
+
+def reported(metric: Metric, gain: float) -> float:
+    """A gain as reports have the metric: in percent where it is a share, without the sign."""
+    return metric.sign * (100 if metric.percent else 1) * gain
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A trial among others: means over its splits, infinitely bad if it diverged on one of them."""
+
+    trial: int
+    gain: float
+    loss: float
+
+
+@dataclass
+class Results:
+    """The values of every trial so far, and the scores of those that were trained, by trial and split."""
+
+    values: dict[int, Values] = field(default_factory=dict)
+    scores: dict[int, dict[int, Score]] = field(default_factory=lambda: defaultdict(dict))
+    #: Seconds of training, added over all workers.
+    seconds: float = 0.0
+
+    @property
+    def runs(self) -> int:
+        """Runs that are trained."""
+        return sum(map(len, self.scores.values()))
+
+    def knows(self, trial: int, splits: Iterable[int]) -> bool:
+        """Whether a trial was trained on all of these splits."""
+        return trial in self.scores and all(split in self.scores[trial] for split in splits)
+
+    def standing(self, trial: int, splits: Sequence[int]) -> Standing:
+        """Where a trial stands by its scores on these splits."""
+        scores = [self.scores[trial][split] for split in splits]
+        # Exact sums: trials with the same scores on other splits are a tie, whatever the order of adding.
+        gain, loss = (math.fsum(each) / len(splits) for each in ([s.gain for s in scores], [s.loss for s in scores]))
+        return Standing(trial, gain, loss)
+
+    def ranking(self, splits: int, among: Iterable[int] | None = None) -> list[Standing]:
+        """Trials that were trained on the first `splits` splits: higher gain first, then lower loss, then by number."""
+        trials, first = self.scores if among is None else among, range(splits)
+        standings = (self.standing(trial, first) for trial in trials if self.knows(trial, first))
+        return sorted(standings, key=lambda standing: (-standing.gain, standing.loss, standing.trial))
 
 
 @dataclass(frozen=True)
@@ -23,20 +91,9 @@ class Job:
     splits: tuple[int, ...]
 
 
-class Strategy(Protocol):
-    """Decides what is trained, from what is known and nothing else. Its trials are numbered from 0."""
-
-    @property
-    def runs(self) -> int:
-        """Runs of the whole search."""
-
-    def jobs(self, results: Results, held: Collection[int]) -> list[Job]:
-        """What can be trained now, also what others `held`; nothing at the end of the search."""
-
-
 @dataclass(frozen=True)
 class RandomSearch:
-    """Every trial on every split."""
+    """Every trial, numbered from 0, on every split: what is trained is decided by what is known and nothing else."""
 
     space: Space
     seed: int
@@ -45,6 +102,7 @@ class RandomSearch:
 
     @property
     def runs(self) -> int:
+        """Runs of the whole search."""
         return self.trials * self.splits
 
     @cached_property
@@ -53,6 +111,7 @@ class RandomSearch:
         return [self.space.draw(self.seed, trial) for trial in range(self.trials)]
 
     def jobs(self, results: Results, held: Collection[int]) -> list[Job]:
+        """What can be trained now, also what others `held`; nothing at the end of the search."""
         return self._unknown(range(self.trials), range(self.splits), results)
 
     def _unknown(self, trials: Iterable[int], splits: range, results: Results) -> list[Job]:
@@ -99,9 +158,7 @@ class Halving(RandomSearch):
         trials, before = list(range(self.trials)), 0
         for count, splits in self.rungs:
             if before:
-                standings = [results.standing(trial, range(before)) for trial in trials]
-                best = sorted(standings, key=lambda standing: standing.order)[:count]
-                trials = sorted(standing.trial for standing in best)
+                trials = sorted(standing.trial for standing in results.ranking(before, trials)[:count])
             jobs = self._unknown(trials, range(before, splits), results)
             if jobs:
                 return jobs

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,22 +13,25 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from pcnet._checks import whole_number
 from pcnet._progress import Progress, Silent
-from pcnet.compare import Metric, difference_interval, metric_named
+from pcnet.compare import Metric, difference_interval, metric_named, summarise
+from pcnet.data import Split
+from pcnet.errors import PcnetError
 from pcnet.experiment import Experiment, Result, check_scorable, ratios_of, run_experiment, splits_of
 from pcnet.graph import Graph
 from pcnet.training import Targets
-from pcnet.tune._choice import choose, experiment_of
-from pcnet.tune._leak import TestScores
-from pcnet.tune._results import Results
+from pcnet.tune._database import Database
 from pcnet.tune._search import DEFAULTS, Search
 from pcnet.tune._store import Store
+from pcnet.tune._strategies import Results
 from pcnet.tune._worker import PAUSE, Worker
 
 #: The claim of who chooses and scores; no trial has this number.
 FINISH = DEFAULTS - 1
+TABLE = "CREATE TABLE scores (trial INTEGER, split INTEGER, score REAL NOT NULL, PRIMARY KEY (trial, split))"
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,48 @@ class Tuned:
 
     best: dict[str, Any]
     results: Results
+
+
+class ScoresOnTest(Database):
+    """The test score of every run, in a file that the search does not open.
+
+    As the worker's observer it is shown logits and gives nothing back: with it or without it, the search takes the
+    same steps and makes the same choice.
+    """
+
+    def __init__(self, splits: Sequence[Split], metric: Metric, folder: Path) -> None:
+        super().__init__(folder / "test-scores.sqlite", TABLE)
+        self._metric = metric
+        self._tests = [(split.test, split.labels[split.test]) for split in splits]
+        self._seen: list[tuple[int, int, float]] = []
+
+    def see(self, trial: int, split: int, logits: Tensor) -> None:
+        """A run is trained."""
+        nodes, labels = self._tests[split]
+        self._seen.append((trial, split, self._metric.score(logits[nodes], labels)))
+
+    def commit(self) -> None:
+        """Write down what was seen. Of two that tell of the same run, the first counts."""
+        with self.transaction():
+            self.write("INSERT OR IGNORE INTO scores VALUES (?, ?, ?)", self._seen)
+        self._seen = []
+
+    def leak(self, chosen: int) -> dict[str, Any]:
+        """Of the trials that were trained on all splits, the one validation chose against the best on test nodes."""
+        scores: dict[int, list[float]] = defaultdict(list)
+        for trial, score in self.read("SELECT trial, score FROM scores ORDER BY trial, split"):
+            scores[trial].append(score)
+        summaries = {trial: summarise(each) for trial, each in scores.items() if len(each) == len(self._tests)}
+        if chosen not in summaries:
+            raise PcnetError(f"{self.path} lacks the chosen trial {chosen}; search again with --leak.")
+        sign = self._metric.sign
+        best = min(summaries, key=lambda trial: (-sign * math.fsum(summaries[trial].per_run), trial))
+        return {
+            "trials": len(summaries),
+            "validation_selected": {"trial": chosen, **summaries[chosen].as_dict()},
+            "test_selected": {"trial": best, **summaries[best].as_dict()},
+            "gap": sign * (summaries[best].mean - summaries[chosen].mean),
+        }
 
 
 def tune(
@@ -75,9 +122,7 @@ def tune(
     targets = [Targets.from_split(split) for split in splits]
     with ExitStack() as stack:
         place = stack.enter_context(Store(store, search.description(graph, splits, targets)))
-        scores = TestScores(splits, search.metric, place.folder) if search.leak else None
-        if scores is not None:
-            stack.callback(scores.close)
+        scores = stack.enter_context(ScoresOnTest(splits, search.metric, place.folder)) if search.leak else None
         if not _is_finished(place):
             Worker(graph, search, targets, place, threads, device, progress or Silent(), scores).run()
         score = partial(run_experiment, graph, threads=threads, device=device)
@@ -90,7 +135,7 @@ def tune(
                 time.sleep(PAUSE)
                 continue
             if not _is_finished(place):
-                _finish(search, place, scores, score, dict(provenance or {}))
+                _finish(search, place, scores, score, provenance or {})
             with place.transaction():
                 place.release([FINISH])
         return Tuned(place.best or {}, place.results())
@@ -104,24 +149,36 @@ def _is_finished(store: Store) -> bool:
 def _finish(
     search: Search,
     store: Store,
-    scores: TestScores | None,
+    scores: ScoresOnTest | None,
     score: Callable[[Experiment], Result],
-    provenance: dict[str, Any],
+    provenance: Mapping[str, Any],
 ) -> None:
-    """Write the choice down; then, and not before, score it."""
-    metric = search.metric
-    chosen, best = choose(search, store.results())
+    """Write the choice down; then, and not before, score it, and the defaults next to it."""
+    metric, results = search.metric, store.results()
+    chosen, best = search.choice(results)
     best |= provenance
     store.write_best(best)
-    trial = best["search"]["trial"]
+    trial, defaults = best["search"]["trial"], best["defaults"]
     mean = metric.text(best["val"]["mean"])
     store.log(f"{named(trial).capitalize()} was chosen by a mean validation {metric.title} of {mean}.")
     result = score(chosen)
-    best["test"] = result.test[metric.name].as_dict()
+    test = result.test[metric.name]
+    best["test"] = test.as_dict()
     best["test_metrics"] = {name: summary.as_dict() for name, summary in result.test.items() if name != metric.name}
     best["split_hashes"] = [split.hash for split in result.splits]
     best["notes"] += result.notes
-    _score_defaults(search, store.results(), best, result, score)
+    if defaults["trial"] == trial:
+        defaults["test"] = best["test"]
+    elif defaults["val"] is not None:
+        other = score(search.experiment_of(results, defaults["trial"])).test[metric.name]
+        first, second = (test, other) if metric.sign > 0 else (other, test)
+        interval = difference_interval(first, second, ratios_of(result.splits))
+        defaults["test"] = other.as_dict()
+        defaults["better_by"] = {
+            "val": metric.sign * (best["val"]["mean"] - defaults["val"]["mean"]),
+            "test": first.mean - second.mean,
+            "interval": interval and list(interval),
+        }
     if scores is not None:
         best["leak"] = scores.leak(trial)
         if search.published is not None:
@@ -133,41 +190,17 @@ def _finish(
     store.write_best(best)
 
 
-def _score_defaults(
-    search: Search, results: Results, best: dict[str, Any], result: Result, score: Callable[[Experiment], Result]
-) -> None:
-    """Add the defaults' test score, and by how much the choice is better."""
-    defaults, metric = best["defaults"], search.metric
-    if defaults["val"] is None:
-        return
-    if defaults["trial"] == best["search"]["trial"]:
-        defaults["test"] = best["test"]
-        return
-    one = result.test[metric.name]
-    other = score(experiment_of(search, results, defaults["trial"])).test[metric.name]
-    first, second = (one, other) if metric.sign > 0 else (other, one)
-    interval = difference_interval(first, second, ratios_of(result.splits))
-    defaults["test"] = other.as_dict()
-    defaults["better_by"] = {
-        "val": metric.sign * (best["val"]["mean"] - defaults["val"]["mean"]),
-        "test": first.mean - second.mean,
-        "interval": interval and list(interval),
-    }
-
-
 def reading(best: Mapping[str, Any]) -> list[str]:
     """For what and when test labels were read, and what the defaults would have given, in sentences."""
-    search, metric = best["search"], metric_of(best)
-    defaults = best["defaults"]
-    also = " and the defaults" if "better_by" in defaults else ""
+    metric, defaults = metric_of(best), best["defaults"]
+    better, name = defaults.get("better_by"), named(best["search"]["trial"])
     often = "once, for" if "leak" not in best else "for"
-    name = named(search["trial"])
+    also = " and the defaults" if better else ""
     sentences = [
         f"Test labels were read {often} {name}{also}, after {name} had been chosen by a validation {metric.title} of "
         f"{metric.text(best['val']['mean'])}: test {metric.title} {metric.text(best['test']['mean'])}."
     ]
-    if "better_by" in defaults:
-        better = defaults["better_by"]
+    if better:
         ends = better["interval"]
         interval = f" [{metric.text(ends[0])}, {metric.text(ends[1])}]" if ends else ""
         sentences.append(
@@ -176,7 +209,7 @@ def reading(best: Mapping[str, Any]) -> list[str]:
             f"{metric.text(better['val'])} in validation, which chose it, and by "
             f"{metric.text(better['test'])}{interval} on the test nodes."
         )
-    elif defaults["trial"] == search["trial"]:
+    elif defaults["trial"] == best["search"]["trial"]:
         sentences.append("No trial was better in validation than the defaults: they are the choice.")
     else:
         sentences.append("The defaults diverged.")

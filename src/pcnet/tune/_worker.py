@@ -16,11 +16,10 @@ from pcnet._progress import OneStage, Progress, Silent
 from pcnet.errors import PcnetWarning
 from pcnet.graph import Graph
 from pcnet.training import Outcome, Run, Targets, available_threads, largest_block, train_each
-from pcnet.tune._results import Results, Score, reported
 from pcnet.tune._search import Search
 from pcnet.tune._space import Settings
 from pcnet.tune._store import Store
-from pcnet.tune._strategies import Job
+from pcnet.tune._strategies import Job, Results, Score, reported
 
 #: Seconds between two looks at a store on which others have work to finish.
 PAUSE = 0.2
