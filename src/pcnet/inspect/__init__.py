@@ -7,24 +7,3 @@ from pcnet.inspect._measures import Classes, Degrees, Features, Homophily, Links
 from pcnet.inspect._methods import Suggestion, suggested_methods
 from pcnet.inspect._plan import FIRST
 from pcnet.inspect._probe import RESAMPLES, WAYS, Attempt, Estimate, Probe
-
-__all__ = [
-    "FIRST",
-    "RESAMPLES",
-    "WAYS",
-    "Advice",
-    "Attempt",
-    "Classes",
-    "Degrees",
-    "Estimate",
-    "Features",
-    "Frequencies",
-    "Homophily",
-    "Inspection",
-    "Links",
-    "Neighbours",
-    "Probe",
-    "Suggestion",
-    "inspect_graph",
-    "suggested_methods",
-]

@@ -25,40 +25,6 @@ from pcnet.nn.models._methods import METHODS, find_method, load_plugin, method, 
 from pcnet.nn.models._model import Model, ModelSettings
 from pcnet.nn.models._pcnet import PCNet, PCNetSettings
 
-__all__ = [
-    "METHODS",
-    "BernConv",
-    "Cheb2Conv",
-    "DeviceDraws",
-    "Draws",
-    "EvenConv",
-    "FilterNet",
-    "FilterNetSettings",
-    "FixedBasisConv",
-    "GPRConv",
-    "JacobiConv",
-    "LayeredNet",
-    "LayeredNetSettings",
-    "Learned",
-    "Model",
-    "ModelSettings",
-    "PCConv",
-    "PCNet",
-    "PCNetSettings",
-    "PPRConv",
-    "Perceptron",
-    "PolynomialConv",
-    "RunModule",
-    "filters_of",
-    "find_method",
-    "learned",
-    "load_model",
-    "load_plugin",
-    "method",
-    "method_named",
-    "save_model",
-]
-
 
 def __getattr__(name: str) -> Any:
     if name in MODELS:

@@ -18,30 +18,3 @@ from pcnet.paper._published import (
 )
 from pcnet.paper._sweep import Record, TableSweep
 from pcnet.paper._tables import cells_table, overview_table, plot_differences, table_report, winners_table
-
-__all__ = [
-    "ORIGINAL",
-    "Cell",
-    "Figure",
-    "OriginalEvaluation",
-    "Published",
-    "Record",
-    "Statistics",
-    "TableSweep",
-    "cells_of",
-    "cells_table",
-    "datasets_table",
-    "figure2_table",
-    "overview_table",
-    "plot_differences",
-    "plot_figure2",
-    "published",
-    "published_complexity",
-    "published_names",
-    "published_statistics",
-    "run_datasets",
-    "run_figure2",
-    "statistics",
-    "table_report",
-    "winners_table",
-]

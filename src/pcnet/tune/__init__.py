@@ -5,25 +5,3 @@ from pcnet.tune._search import DEFAULTS, STRATEGIES, Search, cells_to_search
 from pcnet.tune._space import Settings, Space, published_space, read_space, space_of
 from pcnet.tune._strategies import Results, Score, Standing, reported
 from pcnet.tune._tune import Tuned, metric_of, named, reading, tune
-
-__all__ = [
-    "DEFAULTS",
-    "SAMPLERS",
-    "STRATEGIES",
-    "Results",
-    "Score",
-    "Search",
-    "Settings",
-    "Space",
-    "Standing",
-    "Tuned",
-    "cells_to_search",
-    "metric_of",
-    "named",
-    "published_space",
-    "read_space",
-    "reading",
-    "reported",
-    "space_of",
-    "tune",
-]

@@ -4,16 +4,3 @@ from pcnet.nn.conv._jacobi_conv import JacobiConv
 from pcnet.nn.conv._matrix_conv import BernConv, Cheb2Conv, EvenConv, GPRConv, PPRConv
 from pcnet.nn.conv._pc_conv import PCConv, PCFilter
 from pcnet.nn.conv._polynomial_conv import FixedBasisConv, PolynomialConv
-
-__all__ = [
-    "BernConv",
-    "Cheb2Conv",
-    "EvenConv",
-    "FixedBasisConv",
-    "GPRConv",
-    "JacobiConv",
-    "PCConv",
-    "PCFilter",
-    "PPRConv",
-    "PolynomialConv",
-]

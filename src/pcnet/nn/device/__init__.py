@@ -3,15 +3,3 @@
 from pcnet.nn.device._hidden import hidden_backward, output_layer
 from pcnet.nn.device._input import input_layer, input_weight_grad
 from pcnet.nn.device._small import Dropout, collect, combine, factors, masked
-
-__all__ = [
-    "Dropout",
-    "collect",
-    "combine",
-    "factors",
-    "hidden_backward",
-    "input_layer",
-    "input_weight_grad",
-    "masked",
-    "output_layer",
-]
