@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import torch
@@ -34,8 +35,8 @@ def guessed(
         logits = torch.randn(graph.num_nodes, classes, generator=random)
         logits += skill * torch.nn.functional.one_hot(graph.y.clamp(min=0), classes)
         curve = np.linspace(1, 0.5, 20) + 0.01 * np.cos(np.arange(20) + seed)
-        network = settings.build(graph.num_features, classes, seed)
-        outcomes.append(Outcome(network, logits, int(curve.argmin()), curve, 1 - curve))
+        make_model = partial(settings.build, graph.num_features, classes, seed)
+        outcomes.append(Outcome(make_model, logits, int(curve.argmin()), curve, 1 - curve))
     return scored(experiment, splits, outcomes, graph)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -37,7 +38,7 @@ def overconfident(nodes, confidence, share, protocol="stratified-60-20-20"):
         right = torch.arange(len(part)) < round(often * len(part))
         answers = torch.where(right, y[part], 1 - y[part])
         logits[part, answers] = float(np.log(confidence / (1 - confidence)))
-    outcome = Outcome(model.build(3, 2, 0), logits, 3, np.linspace(1, 0.5, 9), np.linspace(0.5, 0.7, 9))
+    outcome = Outcome(partial(model.build, 3, 2, 0), logits, 3, np.linspace(1, 0.5, 9), np.linspace(0.5, 0.7, 9))
     return graph, scored(experiment, [split], [outcome], graph)
 
 
