@@ -269,6 +269,6 @@ class DeviceScores:
         loss, score = kernels.scores(logits, *self._labels)
         for metric, places, nodes, labels, counted in self._groups:
             # The whole score is the first part; the other parts are nothing.
-            score[:, places] = 0.0
-            score[0, places] = metric.of(logits[places.unsqueeze(1), nodes], labels, counted).to(score.dtype)
+            score.index_fill_(1, places, 0.0)
+            score[0].index_copy_(0, places, metric.of(logits[places.unsqueeze(1), nodes], labels, counted).to(score.dtype))
         return loss, score
