@@ -270,5 +270,6 @@ class DeviceScores:
         for metric, places, nodes, labels, counted in self._groups:
             # The whole score is the first part; the other parts are nothing.
             score.index_fill_(1, places, 0.0)
-            score[0].index_copy_(0, places, metric.of(logits[places.unsqueeze(1), nodes], labels, counted).to(score.dtype))
+            found = metric.of(logits[places.unsqueeze(1), nodes], labels, counted)
+            score[0].index_copy_(0, places, found.to(score.dtype))
         return loss, score
