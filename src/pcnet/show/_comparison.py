@@ -16,15 +16,18 @@ from rich.console import Console
 from pcnet._files import write_json, write_text
 from pcnet.compare import LEVEL, PERHAPS, UNKNOWN, WORSE, Comparison, CriticalDifference, Metric, metric_named
 from pcnet.experiment import DEFAULT_METHOD, Compared, Trained, provenance
-from pcnet.show._charts import plot_critical_difference, plot_scores, scores_on_page
-from pcnet.show._results import print_notes
-from pcnet.show._scores import Score, digits, scores_text
-from pcnet.show._table import Cell, Table, strong
-from pcnet.show._template import (
+from pcnet.show._plot import Score, scores_on_page
+from pcnet.show._ranking import plot_critical_difference, plot_scores, scores_text
+from pcnet.show._report import print_notes
+from pcnet.show._table import (
+    Cell,
     Step,
+    Table,
+    digits,
     flat,
     provenance_list,
     splits_table,
+    strong,
     with_interval,
     with_unit,
     write_page,

@@ -1,4 +1,4 @@
-"""The one plot style: figures of matplotlib that are saved as files, or stand in a page and follow its colours."""
+"""Pictures in one style: saved as files, or inline in a page in its colours; those of a report, and scores."""
 
 from __future__ import annotations
 
@@ -6,12 +6,21 @@ import functools
 import io
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 from xml.etree import ElementTree
 
+import numpy as np
+
+from pcnet._checks import FloatArray
 from pcnet._files import write_atomically
+from pcnet.compare import Metric, Reliability
+from pcnet.graph import Operator
+from pcnet.nn import Learned, PolynomialConv, learned
+from pcnet.show._counts import Bin
+from pcnet.show._table import digits, written
 
 Parameters = ParamSpec("Parameters")
 Drawn = TypeVar("Drawn")
@@ -59,6 +68,11 @@ _STYLE: dict[str, Any] = {
 }
 _SVG, _LINK = "http://www.w3.org/2000/svg", "{http://www.w3.org/1999/xlink}href"
 _TIP = "tip: "
+#: Runs that are drawn one by one, points of each curve, and characters of a name beside a score.
+RUNS, POINTS, LONGEST = 30, 150, 24
+_RUN: dict[str, Any] = {"color": SOFT, "lw": 0.8, "alpha": 0.55}
+_IDEAL: dict[str, Any] = {"color": SOFT, "lw": 1.0, "ls": (0, (4, 4))}
+_DOT: dict[str, Any] = {"marker": "o", "mfc": ACCENT, "mec": PAGE, "mew": 0.8, "ms": 7, "ls": ""}
 
 
 def styled(draw: Callable[Parameters, Drawn]) -> Callable[Parameters, Drawn]:
@@ -152,3 +166,161 @@ def _drawn(figure: Any, kind: str, **how: Any) -> bytes:
     buffer = io.BytesIO()
     figure.savefig(buffer, format=kind, metadata={"Date": None} if kind == "svg" else None, **how)
     return buffer.getvalue()
+
+
+@dataclass(frozen=True)
+class Score:
+    """A number with its interval, to be shown among others of its kind; `ours` is what the picture is about."""
+
+    name: str
+    value: float
+    interval: tuple[float, float] | None = None
+    ours: bool = False
+
+
+@styled
+def reliability_chart(as_trained: Reliability, calibrated: Reliability) -> Any:
+    """How often predictions were right against how probable they were said to be; a dot's area is its share."""
+    figure, axes = panels(WIDTH, 4.2)
+    axes.plot([0, 100], [0, 100], **_IDEAL)
+    before = {"color": SECOND, "mfc": "none", "mec": SECOND, "mew": 1.5}
+    after = {"color": ACCENT, "mfc": ACCENT, "mec": ACCENT, "mew": 1.5, "alpha": 0.6}
+    for diagram, look in ((as_trained, before), (calibrated, after)):
+        total = sum(diagram.count)
+        each = zip(diagram.confidence, diagram.accuracy, diagram.count, strict=True)
+        filled = [(100 * confidence, 100 * accuracy, count) for confidence, accuracy, count in each if count]
+        axes.plot([x for x, _, _ in filled], [y for _, y, _ in filled], color=look["color"], lw=1.5)
+        for x, y, count in filled:
+            size = 4 + 28 * (count / total) ** 0.5
+            tip(axes.plot(x, y, "o", ms=size, **look), f"{count:,} predictions: said {x:.0f} %, right {y:.0f} %")
+    axes.set(xlim=(0, 100), ylim=(0, 100), xlabel="said to be right, %", title="was right, %")
+    return figure
+
+
+@styled
+def curves_chart(curves: Sequence[FloatArray], best: Sequence[int], title: str) -> Any:
+    """A number over the epochs, a line for each run, with a dot at the epoch whose weights were kept."""
+    curves, best = curves[:RUNS], best[:RUNS]
+    # A first epoch far off must not flatten all others, nor may an infinite loss.
+    finite = np.concatenate([curve[np.isfinite(curve)] for curve in curves])
+    kept_values = [float(curve[kept]) for curve, kept in zip(curves, best, strict=True)]
+    low, high = span(float(finite.min()), max(float(np.percentile(finite, 99)), *kept_values))
+    figure, axes = panels(WIDTH, 3.2)
+    for curve, kept in zip(curves, best, strict=True):
+        places = np.unique(np.append(np.linspace(0, len(curve) - 1, min(POINTS, len(curve))).astype(int), kept))
+        axes.plot(places, np.clip(np.nan_to_num(curve[places], nan=high, posinf=high), low, high), **_RUN)
+    for number, (kept, value) in enumerate(zip(best, kept_values, strict=True), start=1):
+        tip(axes.plot(kept, value, **_DOT), f"run {number}: epoch {kept}, {value:.4g}")
+    axes.set(xlim=(0, max(*(len(curve) for curve in curves), 2) - 1), ylim=(low, high), xlabel="epoch", title=title)
+    return figure
+
+
+@styled
+def filter_chart(found: Learned) -> Any:
+    """g(λ) of each run and their mean, above the density of the eigenvalues on the same axis."""
+    order = np.argsort(found.lam)[:: max(1, len(found.lam) // (2 * POINTS))]
+    lam, shown = found.lam[order], found.responses[:RUNS, order]
+    figure, (above, below) = panels(WIDTH, 4.6, 2, sharex=True, height_ratios=[2.4, 1])
+    above.axhline(0, color=SOFT, lw=0.8)
+    if len(shown) > 1:
+        above.plot(lam[::2], shown.T[::2], **_RUN)
+        above.plot([], [], label="each run", **_RUN)
+    above.plot(lam, found.mean[order], color=ACCENT, lw=2, label="mean of the runs")
+    if len(shown) > 1:
+        above.legend()
+    above.set(title="response g(λ)", xlim=(lam[0], lam[-1]))
+    above.set_ylim(*span(min(0.0, float(shown.min())), max(0.0, float(shown.max()))))
+    # Repeated eigenvalues are needles that would flatten the rest: what is higher is cut off.
+    ceiling = min(float(found.density.max()), 6 * float(found.density.mean())) or 1.0
+    heights = np.minimum(found.density[order] / ceiling, 1)
+    below.fill_between(lam, heights, color=ACCENT, alpha=0.28, lw=0)
+    below.plot(lam, heights, color=ACCENT, lw=1)
+    below.set(title="density of eigenvalues", ylim=(0, 1), yticks=[], xlabel="smooth ←  eigenvalue λ  → rough")
+    return figure
+
+
+@styled
+def bins_chart(bins: Sequence[Bin], overall: float, x_label: str) -> Any:
+    """Accuracy of each bin with its interval and number of nodes, and the accuracy of all as a dashed line."""
+    figure, axes = panels(WIDTH, 3.4)
+    axes.axhline(overall, **_IDEAL)
+    for place, each in enumerate(bins):
+        axes.plot([place, place], each.interval, color=ACCENT, lw=2, solid_capstyle="round")
+        tip(axes.plot(place, each.accuracy, **_DOT), f"{each.accuracy:.1f} % of {each.nodes:,} nodes")
+    names = [f"{each.label}\n{_count(each.nodes)}" for each in bins]
+    axes.set_xticks(range(len(bins)), names, fontsize=11 if len(bins) <= 6 else 9)
+    axes.set(xlim=(-0.5, len(bins) - 0.5), ylim=(0, 100), title="right, %", xlabel=f"{x_label}; nodes below")
+    axes.grid(False, axis="x")
+    return figure
+
+
+@styled
+def scores_chart(scores: Sequence[Score], metric: Metric, title: str = "") -> Any:
+    """Scores with their intervals under each other on one axis."""
+    figure, axes = panels(WIDTH, (0.95 if title else 0.75) + 0.33 * len(scores))
+    for place, each in enumerate(scores):
+        colour, value = ACCENT if each.ours else SOFT, f"{each.value:.{digits(metric)}f}"
+        if each.interval is not None:
+            axes.plot(each.interval, [place, place], color=colour, lw=2, solid_capstyle="round")
+        tip(axes.plot(each.value, place, **{**_DOT, "mfc": colour}), f"{each.name}: {value}")
+        axes.annotate(value, (1, place), (8, 0), ("axes fraction", "data"), "offset points", va="center", color=SOFT)
+    axes.set_yticks(range(len(scores)), [shortened(each.name, LONGEST) for each in scores])
+    for each, name in zip(scores, axes.get_yticklabels(), strict=True):
+        name.set(fontweight="bold" if each.ours else "normal", color=INK if each.ours else SOFT)
+    axes.set(xlim=ends(scores, metric), ylim=(len(scores) - 0.5, -0.5), title=title)
+    axes.set_xlabel(f"{axis_title(metric)}; lines: 95 % intervals" if title else axis_title(metric))
+    axes.grid(False, axis="y")
+    axes.spines[:].set_visible(False)
+    return figure
+
+
+def scores_on_page(scores: Sequence[Score], metric: Metric) -> str:
+    """The same as an element of a page, with the numbers for those who do not see it."""
+    numbers = ", ".join(f"{each.name} {written(metric, each.value)}" for each in scores)
+    return inline(scores_chart(scores, metric), f"{metric.title}: {numbers}")
+
+
+def plot_response(convs: Sequence[PolynomialConv], operator: Operator, path: str | Path, *, title: str = "") -> None:
+    """g(λ) of each run and their mean on the true interval of the Laplacian, above the density of its eigenvalues.
+
+    The runs must share their Laplacian (`learned` says which): they are drawn over one axis.
+    """
+    found = learned(convs, operator)
+    save_filter(filter_chart(found), found, path, title)
+
+
+def save_filter(figure: Any, found: Learned, path: str | Path, title: str) -> None:
+    """Write a drawn filter with what stands around it on a page: a title and the Laplacian."""
+    figure.suptitle(title, fontsize=11)
+    figure.supxlabel(found.laplacian, fontsize=9, color=SOFT)
+    save_figure(figure, path)
+
+
+def _count(number: int) -> str:
+    """Five characters at most: 812, 12.3k, 1.2M."""
+    for size, letter in ((1_000_000, "M"), (1_000, "k")):
+        if number >= 10 * size or (letter == "M" and number >= size):
+            return f"{number / size:.3g}{letter}"
+    return str(number)
+
+
+def ends(scores: Sequence[Score], metric: Metric) -> tuple[float, float]:
+    """The axis: all scores and intervals with some room, and nothing that no score can be."""
+    found = [end for each in scores for end in (each.value, *(each.interval or ()))]
+    low, high = span(min(found), max(found), 0.06)
+    return max(low, 0.0), min(high, 100.0) if metric.percent else high
+
+
+def axis_title(metric: Metric) -> str:
+    return f"{metric.title}, %" if metric.percent else f"{metric.title}, lower is better"
+
+
+def span(low: float, high: float, margin: float = 0.05) -> tuple[float, float]:
+    """The two ends with some room beyond, also where they are one point."""
+    room = margin * (high - low) or max(abs(low), 1.0) * margin
+    return low - room, high + room
+
+
+def shortened(name: str, most: int) -> str:
+    """A name that fits, with … where it was cut."""
+    return name if len(name) <= most else f"{name[: most - 1]}…"

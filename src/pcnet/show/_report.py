@@ -1,4 +1,4 @@
-"""The report of a training: one HTML file that needs nothing but itself."""
+"""What a training came to: printed, and as its report, one HTML file that needs nothing but itself."""
 
 from __future__ import annotations
 
@@ -10,23 +10,45 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from rich.console import Console
 
-from pcnet.experiment import Estimate, Result
+from pcnet._machine import device_note
+from pcnet.compare import METRICS, Metric, Summary
+from pcnet.experiment import Estimate, Experiment, Result
 from pcnet.graph import Graph
 from pcnet.nn import FilterNet, filters_of, learned
-from pcnet.show import _charts as charts
 from pcnet.show import _counts as counts
-from pcnet.show._passband import describe_response
-from pcnet.show._plot import inline
-from pcnet.show._scores import Score, digits
-from pcnet.show._table import Cell, Table, strong
-from pcnet.show._template import FEW, Step, figure, flat, heatmap, numbered, splits_table, write_page, written
-from pcnet.show._verdict import Scored, Trust, all_scores, warnings
+from pcnet.show import _plot as plot
+from pcnet.show._plot import Score, inline
+from pcnet.show._table import (
+    FEW,
+    Cell,
+    Step,
+    Table,
+    digits,
+    figure,
+    flat,
+    heatmap,
+    numbered,
+    soft,
+    splits_table,
+    strong,
+    with_interval,
+    with_unit,
+    write_page,
+    written,
+)
+from pcnet.show._verdict import Scored, Trust, all_scores, describe_response, warnings
 
 #: Written next to the page: all mistakes, and the picture of the learned filter.
 MISTAKES, RESPONSE = "mistakes.csv", "response.png"
 #: Mistakes on the page.
 SHOWN = 200
+#: Metrics that are printed besides the one that counts.
+OTHERS = ("accuracy", "macro_f1", "roc_auc")
+
+#: What a score is called, its metric, and its runs or the mean and ± that were printed, if there are any.
+Row = tuple[str, Metric, Summary | Sequence[float] | None]
 
 
 def write_report(path: str | Path, graph: Graph, result: Result, *, steps: Sequence[Step] = (), **made: Any) -> None:
@@ -52,7 +74,7 @@ def write_report(path: str | Path, graph: Graph, result: Result, *, steps: Seque
         "metric": experiment.scored_by,
         "digits": digits(experiment.scored_by),
         "runs": len(result.outcomes),
-        "drawn": charts.RUNS,
+        "drawn": plot.RUNS,
         "headline": result.headline,
         "estimated": isinstance(result.headline, Estimate),
         "steps": steps,
@@ -64,7 +86,7 @@ def write_report(path: str | Path, graph: Graph, result: Result, *, steps: Seque
         "many": len(names) > FEW,
         "trust": Trust.of(results.calibrated),
         "reliability": inline(
-            charts.reliability_chart(results.as_trained, results.calibrated),
+            plot.reliability_chart(results.as_trained, results.calibrated),
             f"Reliability diagram; expected calibration error {100 * results.as_trained.error:.1f} points, "
             f"{100 * results.calibrated.error:.1f} after scaling",
         ),
@@ -110,7 +132,7 @@ def _scores(result: Result, results: counts.Tally, names: Sequence[str]) -> dict
         "main": main,
         "interval": main.interval and " and ".join(written(metric, end) for end in main.interval),
         "warnings": warnings(scores, missed, tested),
-        "picture": charts.scores_on_page(lines, metric),
+        "picture": plot.scores_on_page(lines, metric),
         "tested": tested,
         "least": f"“{_spoken(found[0].name)}” least ({found[0].recall or 0:.0f}\u00a0%)",
         "largest": (_spoken(names[int(results.confusion.sum(axis=1).argmax())]), largest),
@@ -161,11 +183,11 @@ def _filter(graph: Graph, result: Result, path: Path) -> dict[str, Any]:
     if not convs:
         return {"passband": None, "edgeless": isinstance(model, FilterNet) and model.conv is None}
     found = learned(convs, experiment.model.operator(graph))
-    drawn = charts.filter_chart(found)
+    drawn = plot.filter_chart(found)
     passband, *each = (describe_response(found.lam, g, found.density) for g in (found.mean, *found.responses))
     picture = inline(drawn, f"Learned filter over the eigenvalues of the graph. {passband.sentence}")
     title = f"{experiment.title} on {experiment.dataset} ({experiment.preset}), {len(found.responses)} runs"
-    charts.save_filter(drawn, found, path, title)
+    plot.save_filter(drawn, found, path, title)
     alike = sum(own.kind == passband.kind for own in each)
     return {"passband": passband, "alike": alike, "laplacian": found.laplacian, "filter": picture}
 
@@ -174,8 +196,8 @@ def _surroundings(graph: Graph, results: counts.Tally, around: counts.Surroundin
     overall = 100 * float(results.right.sum() / results.counted.sum())
     label = "Class mixing: neighbours' classes by class"
     likeness, degree = counts.by_likeness(results, around), counts.by_degree(results, around)
-    alike = charts.bins_chart(likeness, overall, "neighbours of the node's own class") if likeness else None
-    linked = charts.bins_chart(degree, overall, "number of neighbours")
+    alike = plot.bins_chart(likeness, overall, "neighbours of the node's own class") if likeness else None
+    linked = plot.bins_chart(degree, overall, "number of neighbours")
     title = "Homophily: how much links agree with classes. Edges count once, in either direction; self loops do not."
     rows = [
         [counts.measure_name(name), figure(getattr(around.homophily, name), 3), Cell(meaning, "soft")]
@@ -199,7 +221,7 @@ def _training(result: Result) -> dict[str, Any]:
     scores = [scale * outcome.val_score for outcome in result.outcomes]
 
     def curves(each: Sequence[Any], name: str, unit: str = "") -> str:
-        picture = charts.curves_chart(each, best, f"validation {name}{unit}")
+        picture = plot.curves_chart(each, best, f"validation {name}{unit}")
         return inline(picture, f"Validation {name} over the epochs of each run")
 
     return {
@@ -208,3 +230,90 @@ def _training(result: Result) -> dict[str, Any]:
         "loss_curves": curves(losses, "loss"),
         "score_curves": curves(scores, metric.title, unit),
     }
+
+
+def graph_words(graph: Graph) -> str:
+    """people (1,000 nodes, 12 features, 3 classes)."""
+    counts = f"{graph.num_nodes:,} nodes, {graph.num_features:,} features, {graph.num_classes} classes"
+    return f"{graph.name} ({counts})"
+
+
+def train_headline(graph: Graph, experiment: Experiment, device: str) -> str:
+    """What is about to be trained, on what."""
+    return (
+        f"{experiment.title} on {graph_words(graph)}: {experiment.preset}, {experiment.protocol}, "
+        f"{len(experiment.seeds)} runs{device_note(device)}"
+    )
+
+
+def print_notes(console: Console, notes: Iterable[str]) -> None:
+    """What has to be known besides."""
+    for note in notes:
+        console.print(f"note: {note}", style="dim")
+
+
+def print_scores(console: Console, result: Result) -> None:
+    """The figures of a training: those of the paper's protocols as papers have them, others as an estimate."""
+    shown = _shown(result)
+    if not isinstance(result.headline, Estimate):
+        console.print("", _of_runs(result, shown).rich(), sep="\n")
+        return
+    estimate = result.headline
+    what = f"the {estimate.unlabelled:,} nodes without a label" if estimate.unlabelled else "nodes like these"
+    rows = []
+    for name in shown:
+        metric, found = METRICS[name], result.test[name]
+        rows.append([metric.title, metric.text(found.mean), with_interval(metric, interval=found.ci95)])
+    table = Table(f"To be expected on {what}", ("", "score", "95 % interval"), [strong(rows[0]), *rows[1:]])
+    console.print("", table.rich(), "", sep="\n")
+    metric, runs = result.experiment.scored_by, len(result.outcomes)
+    spread = f" ± {metric.text(estimate.std)} (std)" if runs > 1 else ""
+    console.print(
+        f"Measured on {estimate.nodes:,} labelled nodes, each predicted by the runs that did not know its label"
+        f"{_gain(metric, estimate)}. Single runs: {metric.title} {metric.text(sum(estimate.per_run) / runs)}{spread} "
+        f"on test nodes, {metric.text(result.val[metric.name].mean)} on validation nodes, which chose the epochs."
+    )
+
+
+def _gain(metric: Metric, estimate: Estimate) -> str:
+    if not estimate.gain:
+        return ""
+    measured, more = metric.text(estimate.measured), metric.text(abs(estimate.gain))
+    return (
+        f": {measured}, and {more} {'more' if estimate.gain > 0 else 'less'} for models that know every label, by what "
+        "they gain on validation nodes"
+    )
+
+
+def _of_runs(result: Result, shown: Sequence[str]) -> Table:
+    """Means over runs, as in the tables of papers."""
+    experiment, metric = result.experiment, result.experiment.scored_by
+    rows: list[Row] = [
+        ("test", metric, result.headline),
+        ("paper", metric, experiment.paper),
+        ("authors' code, rerun", metric, experiment.rerun),
+        ("validation", metric, result.val[experiment.metric]),
+        *((f"test {METRICS[name].title}", METRICS[name], result.test[name]) for name in shown[1:]),
+    ]
+    return runs_table(rows, "interval: 95 % bootstrap of the mean; ±: its larger half; std: between runs")
+
+
+def _shown(result: Result) -> list[str]:
+    """Names of the metrics that have a row, the one that counts first; ROC-AUC is usual for two classes alone."""
+    two = result.outcomes[0].logits.shape[1] == 2
+    others = [name for name in OTHERS if name in result.test and (two or name != "roc_auc")]
+    return list(dict.fromkeys([result.experiment.metric, *others]))
+
+
+def runs_table(rows: Sequence[Row], note: str) -> Table:
+    """A row for each score that there is; those that took no part in choosing anything are soft."""
+    cells = []
+    for name, metric, found in rows:
+        if isinstance(found, Summary):
+            row = [name, metric.text(found.mean), with_interval(metric, interval=found.ci95)]
+            row += [metric.text(found.half_width), metric.text(found.std)]
+            cells.append(soft(row) if "published" in name or "by test" in name else row)
+        elif found is not None:
+            cells.append(soft([name, f"{found[0]:.2f}", "", f"{found[1]:.2f}", ""]))
+    title = with_unit(rows[0][1])
+    return Table(title[:1].upper() + title[1:], ("", "mean", "interval", "±", "std"), cells, (note,))
