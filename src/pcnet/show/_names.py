@@ -10,7 +10,7 @@ from pcnet.show._comparison import (
     write_comparison_page,
 )
 from pcnet.show._inspect import print_inspection
-from pcnet.show._plot import COLOURS, MARKERS, PALE, RULE, SOFT, Score, panels, plot_response, save_figure, styled
+from pcnet.show._plot import COLOURS, MARKERS, PALE, RULE, SOFT, Score, panels, save_figure, styled
 from pcnet.show._progress import CompareProgress, ProgressBar
 from pcnet.show._ranking import plot_critical_difference, plot_scores, scores_text
 from pcnet.show._report import graph_words, print_notes, print_scores, train_headline, write_report

@@ -17,17 +17,17 @@ import numpy as np
 from pcnet._checks import FloatArray
 from pcnet._files import write_atomically
 from pcnet.compare import Metric, Reliability
-from pcnet.graph import Operator
-from pcnet.nn import Learned, PolynomialConv, learned
+from pcnet.nn import Learned
 from pcnet.show._counts import Bin
-from pcnet.show._table import digits, written
+from pcnet.show._table import written
 
 Parameters = ParamSpec("Parameters")
 Drawn = TypeVar("Drawn")
 
-#: The colours of a light page by the names that the style sheet has for them.
+#: The colours of a light page, and the names that the style sheet has for them.
 PAGE, INK, SOFT, RULE, ACCENT, SECOND = "#fdfdfb", "#1c2329", "#5b6670", "#dcdfdb", "#1f5fa8", "#b4622c"
 _NAMES = {PAGE: "page", INK: "ink", SOFT: "soft", RULE: "rule", ACCENT: "accent", SECOND: "second"}
+_VARIABLES = {colour: f"var(--{name})" for colour, name in _NAMES.items()}
 #: Behind what is drawn.
 PALE = "#c9d1da"
 #: Okabe and Ito's colours for many lines, which everybody can tell apart, and a marker for each.
@@ -37,28 +37,18 @@ MARKERS = ("o", "s", "^", "D", "v", "P")
 WIDTH = 5.0
 _STYLE: dict[str, Any] = {
     "font.family": "DejaVu Sans",
-    "font.size": 11,
-    "text.color": INK,
+    **dict.fromkeys(("font.size", "axes.titlesize", "axes.labelsize", "xtick.labelsize", "ytick.labelsize"), 11),
+    **dict.fromkeys(("text.color", "axes.labelcolor"), INK),
+    **dict.fromkeys(("axes.edgecolor", "grid.color"), RULE),
+    **dict.fromkeys(("xtick.color", "ytick.color"), SOFT),
+    **dict.fromkeys(("xtick.major.size", "ytick.major.size"), 0),
+    **dict.fromkeys(("axes.spines.top", "axes.spines.right", "legend.frameon"), False),
     # A dollar in a user's text is a dollar.
     "text.parse_math": False,
     "axes.facecolor": "none",
-    "axes.titlesize": 11,
     "axes.titlelocation": "left",
-    "axes.labelsize": 11,
-    "axes.labelcolor": INK,
-    "axes.edgecolor": RULE,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
     "axes.grid": True,
     "axes.axisbelow": True,
-    "grid.color": RULE,
-    "xtick.color": SOFT,
-    "ytick.color": SOFT,
-    "xtick.labelsize": 11,
-    "ytick.labelsize": 11,
-    "xtick.major.size": 0,
-    "ytick.major.size": 0,
-    "legend.frameon": False,
     "legend.fontsize": 9,
     "savefig.dpi": 180,
     # Letters stay letters.
@@ -139,7 +129,7 @@ def inline(figure: Any, label: str) -> str:
         if _LINK in each.attrib:
             each.set("href", each.attrib.pop(_LINK))
         if "style" in each.attrib:
-            each.set("style", re.sub("#[0-9a-f]{6}", _by_name, each.attrib["style"]))
+            each.set("style", re.sub("#[0-9a-f]{6}", lambda hex: _VARIABLES.get(hex[0], hex[0]), each.attrib["style"]))
         for key in {"d", "x", "y", "transform"} & {*each.attrib}:
             # To a tenth of a unit, which is finer than any screen.
             each.set(key, " ".join(re.sub(r"(\.\d)\d+", r"\1", each.attrib[key]).split()))
@@ -156,10 +146,6 @@ def _titled(element: ElementTree.Element, text: str) -> None:
     title = ElementTree.Element("title")
     title.text = text
     element.insert(0, title)
-
-
-def _by_name(colour: re.Match[str]) -> str:
-    return f"var(--{_NAMES[colour[0]]})" if colour[0] in _NAMES else colour[0]
 
 
 def _drawn(figure: Any, kind: str, **how: Any) -> bytes:
@@ -183,16 +169,13 @@ def reliability_chart(as_trained: Reliability, calibrated: Reliability) -> Any:
     """How often predictions were right against how probable they were said to be; a dot's area is its share."""
     figure, axes = panels(WIDTH, 4.2)
     axes.plot([0, 100], [0, 100], **_IDEAL)
-    before = {"color": SECOND, "mfc": "none", "mec": SECOND, "mew": 1.5}
-    after = {"color": ACCENT, "mfc": ACCENT, "mec": ACCENT, "mew": 1.5, "alpha": 0.6}
-    for diagram, look in ((as_trained, before), (calibrated, after)):
-        total = sum(diagram.count)
+    for diagram, colour, look in ((as_trained, SECOND, {"mfc": "none"}), (calibrated, ACCENT, {"alpha": 0.6})):
         each = zip(diagram.confidence, diagram.accuracy, diagram.count, strict=True)
         filled = [(100 * confidence, 100 * accuracy, count) for confidence, accuracy, count in each if count]
-        axes.plot([x for x, _, _ in filled], [y for _, y, _ in filled], color=look["color"], lw=1.5)
+        axes.plot([x for x, _, _ in filled], [y for _, y, _ in filled], color=colour, lw=1.5)
         for x, y, count in filled:
-            size = 4 + 28 * (count / total) ** 0.5
-            tip(axes.plot(x, y, "o", ms=size, **look), f"{count:,} predictions: said {x:.0f} %, right {y:.0f} %")
+            dot = axes.plot(x, y, "o", color=colour, mew=1.5, ms=4 + 28 * (count / sum(diagram.count)) ** 0.5, **look)
+            tip(dot, f"{count:,} predictions: said {x:.0f} %, right {y:.0f} %")
     axes.set(xlim=(0, 100), ylim=(0, 100), xlabel="said to be right, %", title="was right, %")
     return figure
 
@@ -259,12 +242,12 @@ def scores_chart(scores: Sequence[Score], metric: Metric, title: str = "") -> An
     """Scores with their intervals under each other on one axis."""
     figure, axes = panels(WIDTH, (0.95 if title else 0.75) + 0.33 * len(scores))
     for place, each in enumerate(scores):
-        colour, value = ACCENT if each.ours else SOFT, f"{each.value:.{digits(metric)}f}"
+        colour, value = ACCENT if each.ours else SOFT, f"{each.value:.{metric.digits}f}"
         if each.interval is not None:
             axes.plot(each.interval, [place, place], color=colour, lw=2, solid_capstyle="round")
         tip(axes.plot(each.value, place, **{**_DOT, "mfc": colour}), f"{each.name}: {value}")
         axes.annotate(value, (1, place), (8, 0), ("axes fraction", "data"), "offset points", va="center", color=SOFT)
-    axes.set_yticks(range(len(scores)), [shortened(each.name, LONGEST) for each in scores])
+    axes.set_yticks(range(len(scores)), [shortened(each.name) for each in scores])
     for each, name in zip(scores, axes.get_yticklabels(), strict=True):
         name.set(fontweight="bold" if each.ours else "normal", color=INK if each.ours else SOFT)
     axes.set(xlim=ends(scores, metric), ylim=(len(scores) - 0.5, -0.5), title=title)
@@ -280,15 +263,6 @@ def scores_on_page(scores: Sequence[Score], metric: Metric) -> str:
     return inline(scores_chart(scores, metric), f"{metric.title}: {numbers}")
 
 
-def plot_response(convs: Sequence[PolynomialConv], operator: Operator, path: str | Path, *, title: str = "") -> None:
-    """g(λ) of each run and their mean on the true interval of the Laplacian, above the density of its eigenvalues.
-
-    The runs must share their Laplacian (`learned` says which): they are drawn over one axis.
-    """
-    found = learned(convs, operator)
-    save_filter(filter_chart(found), found, path, title)
-
-
 def save_filter(figure: Any, found: Learned, path: str | Path, title: str) -> None:
     """Write a drawn filter with what stands around it on a page: a title and the Laplacian."""
     figure.suptitle(title, fontsize=11)
@@ -298,10 +272,9 @@ def save_filter(figure: Any, found: Learned, path: str | Path, title: str) -> No
 
 def _count(number: int) -> str:
     """Five characters at most: 812, 12.3k, 1.2M."""
-    for size, letter in ((1_000_000, "M"), (1_000, "k")):
-        if number >= 10 * size or (letter == "M" and number >= size):
-            return f"{number / size:.3g}{letter}"
-    return str(number)
+    if number >= 1_000_000:
+        return f"{number / 1_000_000:.3g}M"
+    return f"{number / 1_000:.3g}k" if number >= 10_000 else str(number)
 
 
 def ends(scores: Sequence[Score], metric: Metric) -> tuple[float, float]:
@@ -321,6 +294,6 @@ def span(low: float, high: float, margin: float = 0.05) -> tuple[float, float]:
     return low - room, high + room
 
 
-def shortened(name: str, most: int) -> str:
+def shortened(name: str, most: int = LONGEST) -> str:
     """A name that fits, with … where it was cut."""
     return name if len(name) <= most else f"{name[: most - 1]}…"

@@ -10,19 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pcnet.compare import LEVEL, CriticalDifference, Metric
-from pcnet.show._plot import (
-    ACCENT,
-    INK,
-    LONGEST,
-    SOFT,
-    Score,
-    ends,
-    panels,
-    save_figure,
-    scores_chart,
-    shortened,
-    styled,
-)
+from pcnet.show._plot import ACCENT, INK, SOFT, Score, ends, panels, save_figure, scores_chart, shortened, styled
 
 #: Inches of a picture of ranks: its axis, a method's row, a bar's, how far a bar sticks out, and what is left free.
 AXIS, ROW, BAR_ROW, OVERHANG, GAP, MARGIN = 4.6, 0.24, 0.15, 0.06, 0.08, 0.15
@@ -32,7 +20,7 @@ TITLE, CAPTION = 75, 105
 
 def scores_text(scores: Sequence[Score], metric: Metric, width: int) -> list[str]:
     """Lines of at most `width` characters: a dot for each score, whiskers for its interval, and the axis below."""
-    known = [(shortened(each.name, LONGEST), metric.text(each.value)) for each in scores]
+    known = [(shortened(each.name), metric.text(each.value)) for each in scores]
     widest, longest = (max(map(len, column)) for column in zip(*known, strict=True))
     starts = [f"  {name:<{widest}}  {value:>{longest}}  " for name, value in known]
     left = len(starts[0])
@@ -82,10 +70,9 @@ def plot_critical_difference(
 @styled
 def _ranks_chart(compared: CriticalDifference, names: Mapping[str, str], title: str) -> Any:
     """In ranks from left to right and inches from the axis down: more methods make it larger, not denser."""
-    place, methods = compared.ranks, list(compared.ranks)
+    place, methods, half = compared.ranks, list(compared.ranks), (len(compared.ranks) + 1) // 2
     # The better half is named on the left, best on top; the other on the right, worst on top: no two lines cross.
-    left, right = methods[: (len(methods) + 1) // 2], methods[(len(methods) + 1) // 2 :][::-1]
-    last = max(len(methods), 2)
+    left, right, last = methods[:half], methods[half:][::-1], max(len(methods), 2)
     inch = (last - 1) / AXIS
     bars = _rows([(place[group[0]], place[group[-1]]) for group in compared.groups], 3 * OVERHANG * inch)
     first = GAP + BAR_ROW * (max(bars, default=-1) + 2)

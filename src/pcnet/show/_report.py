@@ -19,31 +19,18 @@ from pcnet.graph import Graph
 from pcnet.nn import FilterNet, filters_of, learned
 from pcnet.show import _counts as counts
 from pcnet.show import _plot as plot
+from pcnet.show import _table as page
 from pcnet.show._plot import Score, inline
-from pcnet.show._table import (
-    FEW,
-    Cell,
-    Step,
-    Table,
-    digits,
-    figure,
-    flat,
-    heatmap,
-    numbered,
-    soft,
-    splits_table,
-    strong,
-    with_interval,
-    with_unit,
-    write_page,
-    written,
-)
-from pcnet.show._verdict import Scored, Trust, all_scores, describe_response, warnings
+from pcnet.show._table import Cell, Step, Table, soft, strong, with_interval, written
+from pcnet.show._verdict import Trust, all_scores, describe_response, warnings
 
 #: Written next to the page: all mistakes, and the picture of the learned filter.
 MISTAKES, RESPONSE = "mistakes.csv", "response.png"
 #: Mistakes on the page.
 SHOWN = 200
+#: What rows, columns and the whole of each heat map are.
+CONFUSION = ("true", "answer", "Confusion matrix: true classes by answers")
+MIXING = ("class", "neighbours' class", "Class mixing: neighbours' classes by class")
 #: Metrics that are printed besides the one that counts.
 OTHERS = ("accuracy", "macro_f1", "roc_auc")
 
@@ -72,18 +59,17 @@ def write_report(path: str | Path, graph: Graph, result: Result, *, steps: Seque
         "results": results,
         "experiment": experiment,
         "metric": experiment.scored_by,
-        "digits": digits(experiment.scored_by),
         "runs": len(result.outcomes),
         "drawn": plot.RUNS,
         "headline": result.headline,
         "estimated": isinstance(result.headline, Estimate),
         "steps": steps,
         **_scores(result, results, names),
-        "confusion": heatmap(results.confusion, names, "true", "answer", "Confusion matrix: true classes by answers"),
+        "confusion": page.heatmap(results.confusion, names, *CONFUSION),
         "confusions": counts.frequent_confusions(results.confusion),
         "spoken": spoken,
-        "numbered": numbered(names),
-        "many": len(names) > FEW,
+        "numbered": page.numbered(names),
+        "many": len(names) > page.FEW,
         "trust": Trust.of(results.calibrated),
         "reliability": inline(
             plot.reliability_chart(results.as_trained, results.calibrated),
@@ -96,19 +82,19 @@ def write_report(path: str | Path, graph: Graph, result: Result, *, steps: Seque
         "wrong": len(counts.wrong_nodes(results, scored.y.numpy())),
         "mistakes_file": MISTAKES,
         **_training(result),
-        "splits": splits_table(experiment.seeds, sizes, hashes, {experiment.scored_by.title: per_run}),
-        "settings": flat(experiment.settings),
+        "splits": page.splits_table(experiment.seeds, sizes, hashes, {experiment.scored_by.title: per_run}),
+        "settings": page.flat(experiment.settings),
         "notes": list(dict.fromkeys((*graph.notes, *result.notes))),
         **made,
     }
-    write_page(path, "report.html", content)
+    page.write_page(path, "report.html", content)
 
 
 def _as_scored(graph: Graph, result: Result) -> Graph:
     """The graph with the labels that the runs are scored with, and a name for every class that they can answer."""
-    classes = range(result.outcomes[0].logits.shape[1]) if graph.classes is None else graph.classes
-    kept = tuple(classes)[: result.outcomes[0].logits.shape[1]]
-    return replace(graph, y=result.splits[0].labels, published_y=None, classes=kept)
+    count = result.outcomes[0].logits.shape[1]
+    classes = tuple(graph.classes or range(count))[:count]
+    return replace(graph, y=result.splits[0].labels, published_y=None, classes=classes)
 
 
 def _scores(result: Result, results: counts.Tally, names: Sequence[str]) -> dict[str, Any]:
@@ -124,11 +110,15 @@ def _scores(result: Result, results: counts.Tally, names: Sequence[str]) -> dict
         if printed is not None:
             lines.append(Score(name, printed[0], (printed[0] - printed[1], printed[0] + printed[1])))
     lines.append(Score("a guess", main.guess))
+    columns, rows = ("metric", "score", "95\u00a0% interval", "a guess", "what it is"), []
+    for each in scores:
+        row = [each.metric.title, *(written(each.metric, found) for found in (each.value, each.interval, each.guess))]
+        rows.append([*(strong(row) if each is main else row), Cell(each.meaning, "soft")])
     found = sorted((each for each in classes if each.recall is not None), key=lambda each: each.recall or 0)
     missed = [f"“{_spoken(each.name)}” (0 of {each.support:,} nodes)" for each in found if not each.recall]
     largest = next(each.guess for each in scores if each.metric.name == "accuracy")
     return {
-        "scores": _scores_table(scores),
+        "scores": Table("", columns, rows, words=("what it is",)),
         "main": main,
         "interval": main.interval and " and ".join(written(metric, end) for end in main.interval),
         "warnings": warnings(scores, missed, tested),
@@ -142,25 +132,14 @@ def _scores(result: Result, results: counts.Tally, names: Sequence[str]) -> dict
     }
 
 
-def _scores_table(scores: Sequence[Scored]) -> Table:
-    rows = []
-    for each in scores:
-        figures = (written(each.metric, value) for value in (each.value, each.interval, each.guess))
-        row = [each.metric.title, *figures]
-        rows.append([*(strong(row) if each is scores[0] else row), Cell(each.meaning, "soft")])
-    columns = ("metric", "score", "95\u00a0% interval", "a guess", "what it is")
-    return Table("", columns, rows, words=("what it is",))
-
-
 def _class_table(classes: Sequence[counts.ClassScore], counted_once: bool) -> Table:
-    order = numbered([each.name for each in classes])
+    order = page.numbered([each.name for each in classes])
     rows = [
-        [f"{place} {name}" if order else name, *map(figure, shares), f"{support:,}"]
+        [f"{place} {name}" if order else name, *map(page.figure, shares), f"{support:,}"]
         for place, (name, *shares, support) in enumerate(classes, start=1)
     ]
     how = "each counted once" if counted_once else "added up over the runs"
-    title = f"In percent; “nodes” are test nodes, {how}."
-    return Table(title, ("class", "precision", "recall", "F1", "nodes"), rows)
+    return Table(f"In percent; “nodes” are test nodes, {how}.", ("class", "precision", "recall", "F1", "nodes"), rows)
 
 
 def _mistakes_table(found: Iterable[counts.Mistake]) -> Table:
@@ -194,48 +173,43 @@ def _filter(graph: Graph, result: Result, path: Path) -> dict[str, Any]:
 
 def _surroundings(graph: Graph, results: counts.Tally, around: counts.Surroundings) -> dict[str, Any]:
     overall = 100 * float(results.right.sum() / results.counted.sum())
-    label = "Class mixing: neighbours' classes by class"
-    likeness, degree = counts.by_likeness(results, around), counts.by_degree(results, around)
+    likeness = counts.by_likeness(results, around)
     alike = plot.bins_chart(likeness, overall, "neighbours of the node's own class") if likeness else None
-    linked = plot.bins_chart(degree, overall, "number of neighbours")
+    linked = plot.bins_chart(counts.by_degree(results, around), overall, "number of neighbours")
     title = "Homophily: how much links agree with classes. Edges count once, in either direction; self loops do not."
     rows = [
-        [counts.measure_name(name), figure(getattr(around.homophily, name), 3), Cell(meaning, "soft")]
+        [counts.measure_name(name), page.figure(getattr(around.homophily, name), 3), Cell(meaning, "soft")]
         for name, meaning in counts.MEANINGS.items()
     ]
     return {
         "edges": around.edges,
         "measures": Table(title, ("measure", "value", "what it is"), rows, words=("what it is",)),
-        "mixing": around.mixing.any()
-        and heatmap(around.mixing, graph.class_names, "class", "neighbours' class", label),
+        "mixing": around.mixing.any() and page.heatmap(around.mixing, graph.class_names, *MIXING),
         "by_likeness": alike and inline(alike, "Accuracy by a node's own homophily"),
         "by_degree": inline(linked, "Accuracy by number of neighbours"),
     }
 
 
 def _training(result: Result) -> dict[str, Any]:
-    best = [outcome.best_epoch for outcome in result.outcomes]
-    losses = [outcome.val_loss for outcome in result.outcomes]
-    metric = result.experiment.training.val_metric
-    scale, unit = (100, ", %") if metric.percent else (1, "")
-    scores = [scale * outcome.val_score for outcome in result.outcomes]
+    outcomes, metric = result.outcomes, result.experiment.training.val_metric
+    best = [outcome.best_epoch for outcome in outcomes]
 
     def curves(each: Sequence[Any], name: str, unit: str = "") -> str:
         picture = plot.curves_chart(each, best, f"validation {name}{unit}")
         return inline(picture, f"Validation {name} over the epochs of each run")
 
+    scores = [metric.scale * outcome.val_score for outcome in outcomes]
     return {
-        "epochs": [*map(len, losses)],
+        "epochs": [outcome.epochs for outcome in outcomes],
         "best": best,
-        "loss_curves": curves(losses, "loss"),
-        "score_curves": curves(scores, metric.title, unit),
+        "loss_curves": curves([outcome.val_loss for outcome in outcomes], "loss"),
+        "score_curves": curves(scores, metric.title, ", %" * metric.percent),
     }
 
 
 def graph_words(graph: Graph) -> str:
     """people (1,000 nodes, 12 features, 3 classes)."""
-    counts = f"{graph.num_nodes:,} nodes, {graph.num_features:,} features, {graph.num_classes} classes"
-    return f"{graph.name} ({counts})"
+    return f"{graph.name} ({graph.num_nodes:,} nodes, {graph.num_features:,} features, {graph.num_classes} classes)"
 
 
 def train_headline(graph: Graph, experiment: Experiment, device: str) -> str:
@@ -260,10 +234,8 @@ def print_scores(console: Console, result: Result) -> None:
         return
     estimate = result.headline
     what = f"the {estimate.unlabelled:,} nodes without a label" if estimate.unlabelled else "nodes like these"
-    rows = []
-    for name in shown:
-        metric, found = METRICS[name], result.test[name]
-        rows.append([metric.title, metric.text(found.mean), with_interval(metric, interval=found.ci95)])
+    each = ((METRICS[name], result.test[name]) for name in shown)
+    rows = [[of.title, of.text(found.mean), with_interval(of, interval=found.ci95)] for of, found in each]
     table = Table(f"To be expected on {what}", ("", "score", "95 % interval"), [strong(rows[0]), *rows[1:]])
     console.print("", table.rich(), "", sep="\n")
     metric, runs = result.experiment.scored_by, len(result.outcomes)
@@ -310,10 +282,10 @@ def runs_table(rows: Sequence[Row], note: str) -> Table:
     cells = []
     for name, metric, found in rows:
         if isinstance(found, Summary):
-            row = [name, metric.text(found.mean), with_interval(metric, interval=found.ci95)]
-            row += [metric.text(found.half_width), metric.text(found.std)]
+            mean, half, std = map(metric.text, (found.mean, found.half_width, found.std))
+            row = [name, mean, with_interval(metric, interval=found.ci95), half, std]
             cells.append(soft(row) if "published" in name or "by test" in name else row)
         elif found is not None:
             cells.append(soft([name, f"{found[0]:.2f}", "", f"{found[1]:.2f}", ""]))
-    title = with_unit(rows[0][1])
+    title = page.with_unit(rows[0][1])
     return Table(title[:1].upper() + title[1:], ("", "mean", "interval", "±", "std"), cells, (note,))

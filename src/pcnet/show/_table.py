@@ -103,7 +103,7 @@ class Table:
         lines = [_line([*map(_escaped, self.columns)]), f"|{'|'.join(sides)}|"]
         lines += [_line([_stressed(cell) for cell in self.filled(row)]) for row in self.rows]
         head = [f"# {_escaped(self.title)}", ""] if self.title else []
-        notes = ["", *(f"- {_escaped(note)}" for note in self.notes)] if self.notes else []
+        notes = [""] * bool(self.notes) + [f"- {_escaped(note)}" for note in self.notes]
         return "\n".join([*head, *lines, *notes]) + "\n"
 
     def html(self, *, classes: str = "stack", attributes: str = "") -> str:
@@ -129,7 +129,7 @@ class Table:
 
 
 def _look(cell: str) -> str:
-    return cell.look if isinstance(cell, Cell) else ""
+    return getattr(cell, "look", "")
 
 
 def _stressed(cell: str) -> str:
@@ -187,17 +187,12 @@ def numbered(names: Sequence[str]) -> bool:
     return len(names) > FEW or max(map(len, names)) * len(names) > NARROW
 
 
-def digits(metric: Metric) -> int:
-    """Decimals of a score in a picture or on a page."""
-    return 1 if metric.percent else 3
-
-
 def written(metric: Metric, value: float | tuple[float, float] | None) -> str:
     """A score in a sentence, or the ends of its interval: 81.2 %, 80.1 to 82.4 %, 0.412; nothing is –."""
     if value is None:
         return "–"
     ends = value if isinstance(value, tuple) else (value,)
-    return " to ".join(f"{end:.{digits(metric)}f}" for end in ends) + "\u00a0%" * metric.percent
+    return " to ".join(f"{end:.{metric.digits}f}" for end in ends) + "\u00a0%" * metric.percent
 
 
 def with_interval(metric: Metric, value: float | None = None, interval: Sequence[float] | None = None) -> str:

@@ -47,9 +47,8 @@ def print_tuned(console: Console, tuned: Tuned, train: str) -> None:
     console.print(_trials(tuned, console.width >= WIDE).rich(), "", sep="\n")
     console.print(f"{named(search['trial']).capitalize()}: {', '.join(chosen)}.", "", sep="\n")
     console.print(_of_search(best).rich(), "", sep="\n")
-    share, saved = search["runs"] / search["runs_of_random_search"], ""
-    if search["runs"] < search["runs_of_random_search"]:
-        saved = f", {share:.0%} of a search on all splits"
+    share = search["runs"] / search["runs_of_random_search"]
+    saved = f", {share:.0%} of a search on all splits" if share < 1 else ""
     rate = search["runs"] / search["seconds"] if search["seconds"] else 0.0
     work = f"{search['runs']:,} runs{saved} in {search['seconds']:.1f} s of training ({rate:.1f} runs a second)."
     console.print(*reading(best), sep="\n")
@@ -107,10 +106,7 @@ def _of_search(best: Mapping[str, Any]) -> Table:
         "test, published settings": published.get("test"),
         "test, chosen by test scores": best.get("leak", {}).get("test_selected"),
     }
-    rows: list[Row] = [
-        (name, metric, found and Summary(found["mean"], found["ci95"], found["std"], ()))
-        for name, found in summaries.items()
-    ]
+    rows: list[Row] = [(name, metric, found and Summary.from_dict(found)) for name, found in summaries.items()]
     rows += [("paper", metric, published.get("paper")), ("authors' code, rerun", metric, published.get("rerun"))]
     # Of an estimate it is about nodes, which it counts.
     intervals = "of test scores by their nodes, else" if "nodes" in best["test"] else "of the mean"
@@ -123,16 +119,15 @@ def tuned_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     cells = []
     for row in rows:
         published, leak, search, test = row["published"], row["leak"], row["search"], row["test"]
-        others = [
+        figures = [
             published["test"]["mean"] if "test" in published else None,
             published["paper"][0] if published.get("paper") else None,
-            leak and leak["test_selected"]["mean"],
-            leak and leak["gap"],
+            *([leak["test_selected"]["mean"], leak["gap"]] if leak else [None, None]),
         ]
+        others = ["" if figure is None else f"{figure:.2f}" for figure in figures]
         honest = [f"{test['mean']:.2f}", with_interval(METRICS["accuracy"], interval=test["ci95"])]
-        texts = ["" if figure is None else f"{figure:.2f}" for figure in others]
         place = [row["table"], row["dataset"], f"{search['trials']:,}"]
-        cells.append([*place, *honest, *texts, f"{search['seconds']:.0f}"])
+        cells.append([*place, *honest, *others, f"{search['seconds']:.0f}"])
     score = ("tuned on validation", "95 % interval", "published settings", "paper", "chosen by test scores", "leak")
     columns = ("table", "dataset", "trials", *score, "seconds")
     return Table("", columns, cells, words=("dataset",), wrap=True)

@@ -20,11 +20,8 @@ from pcnet.show._table import written
 Kind = Literal["kept", "too sure", "too modest", "uneven"]
 Band = Literal["identity", "smooth", "rough", "middle", "ends", "nothing"]
 
-#: Tested nodes below which everything on the page is rough.
-FEW_NODES = 30
-#: Classes that a sentence names; the others are counted.
-NAMED = 4
-
+#: Tested nodes below which everything on the page is rough; classes that a sentence names.
+FEW_NODES, NAMED = 30, 4
 #: What to do where nothing was learned.
 HINT = "pcnet inspect shows what the features and the links say about these classes"
 #: What a score by each metric is.
@@ -40,11 +37,9 @@ MEANINGS = {
 SURPLUS, ERROR = 2.5, 3.0
 #: Perfectly calibrated models that are drawn, and the share of them that is called chance.
 DRAWS, CHANCE = 1000, 0.95
-#: Differences between thirds below this share of the largest gain are called none.
-MARGIN = 0.2
-#: What differs by no more than this is said with reserve.
-MILD = 0.5
-
+#: Shares of the largest gain by which thirds must differ to differ at all, and to be spoken of without reserve.
+MARGIN, MILD = 0.2, 0.5
+#: What a filter of each kind does.
 _SAYS: dict[Band, str] = {
     "identity": "is almost the identity: it passes all frequencies alike, so that a node's own features decide "
     "more than its neighbours.",
@@ -257,9 +252,8 @@ def describe_response(lam: FloatArray, response: FloatArray, density: FloatArray
     mass = density * np.gradient(lam)
     if not mass.sum() > 0:
         raise PcnetError("The density of the eigenvalues is zero everywhere; give the points where it is not.")
-    upper = np.cumsum(mass) / mass.sum()
-    lower = np.concatenate([[0.0], upper[:-1]])
-    means = [float(response @ (np.clip(3 * upper - i, 0, 1) - np.clip(3 * lower - i, 0, 1))) for i in range(3)]
+    below = np.concatenate([[0.0], np.cumsum(mass) / mass.sum()])
+    means = [float(response @ np.diff(np.clip(3 * below - third, 0, 1))) for third in range(3)]
     largest = max(means, key=abs)
     if abs(largest) <= 1e-9 * max(1.0, float(np.abs(response).max())):
         return Passband("nothing", (0.0, 0.0, 0.0))
