@@ -210,8 +210,9 @@ def methods_table(record: Mapping[str, Any], *, ranks: bool = True, seconds: boo
     metric, rows = metric_named(record["metric"]), []
     for row in record["methods"]:
         interval, behind = with_interval(metric, interval=row["interval"]), with_interval(metric, **row["behind"] or {})
+        p = "" if row["p_holm"] is None else "< 0.001" if row["p_holm"] < 0.001 else f"{row['p_holm']:.3f}"
         cells = [row["title"], metric.text(row["score"]), interval, behind, row["verdict"]]
-        cells += [f"{row['rank']:.2f}", _chance(row["p_holm"])] * ranks + [f"{row['seconds']:.1f}"] * seconds
+        cells += [f"{row['rank']:.2f}", p] * ranks + [f"{row['seconds']:.1f}"] * seconds
         rows.append(cells if row["behind"] else strong(cells))
     columns = ("method", "score", "95 % interval", "behind the best", "verdict")
     return Table("", (*columns, *("rank", "p") * ranks, *("seconds",) * seconds), rows, words=("verdict",))
@@ -256,7 +257,3 @@ def _markdown(record: Mapping[str, Any]) -> str:
 {table.markdown()}{provenance_list([record], record["command"])}
 ![Average ranks, and bars over methods that cannot be told apart](critical-difference.png)
 """
-
-
-def _chance(p: float | None) -> str:
-    return "" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"

@@ -251,7 +251,8 @@ def scores_chart(scores: Sequence[Score], metric: Metric, title: str = "") -> An
     for each, name in zip(scores, axes.get_yticklabels(), strict=True):
         name.set(fontweight="bold" if each.ours else "normal", color=INK if each.ours else SOFT)
     axes.set(xlim=ends(scores, metric), ylim=(len(scores) - 0.5, -0.5), title=title)
-    axes.set_xlabel(f"{axis_title(metric)}; lines: 95 % intervals" if title else axis_title(metric))
+    unit = "%" if metric.percent else "lower is better"
+    axes.set_xlabel(f"{metric.title}, {unit}{'; lines: 95 % intervals' if title else ''}")
     axes.grid(False, axis="y")
     axes.spines[:].set_visible(False)
     return figure
@@ -282,10 +283,6 @@ def ends(scores: Sequence[Score], metric: Metric) -> tuple[float, float]:
     found = [end for each in scores for end in (each.value, *(each.interval or ()))]
     low, high = span(min(found), max(found), 0.06)
     return max(low, 0.0), min(high, 100.0) if metric.percent else high
-
-
-def axis_title(metric: Metric) -> str:
-    return f"{metric.title}, %" if metric.percent else f"{metric.title}, lower is better"
 
 
 def span(low: float, high: float, margin: float = 0.05) -> tuple[float, float]:

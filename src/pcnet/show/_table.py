@@ -95,7 +95,7 @@ class Table:
             table.add_row(*(Text(cell, style=_STYLES[_look(cell)]) for cell in row))
         # Notes may be longer than the table is wide.
         notes = [Text(note, style="dim") for note in self.notes]
-        return Group(*([Text(self.title, style="italic")] if self.title else []), table, *notes)
+        return Group(*[Text(self.title, style="italic")] * bool(self.title), table, *notes)
 
     def markdown(self) -> str:
         """For a file: a heading, the table, and the notes as a list."""
