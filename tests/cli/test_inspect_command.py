@@ -11,7 +11,7 @@ import torch
 
 from pcnet import csbm
 from pcnet.data import write_graph
-from pcnet.inspect import _plan
+from pcnet.inspect import _race
 from pcnet.show._inspect import bar, command_lines, sparkline
 
 KEYS = {"nodes", "edges", "self_loops", "isolated", "components", "classes", "labelled", "homophily", "probe", "advice"}
@@ -44,7 +44,7 @@ def test_measures_of_citeseer(pcnet, written):
 @pytest.fixture
 def basic(monkeypatch: pytest.MonkeyPatch) -> None:
     """The methods that are tried on every graph, and no other."""
-    monkeypatch.setattr(_plan, "OTHERS", ())
+    monkeypatch.setattr(_race, "OTHERS", ())
 
 
 @pytest.mark.usefixtures("basic")

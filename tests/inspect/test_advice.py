@@ -27,8 +27,7 @@ from pcnet.inspect import (
     inspect_graph,
     suggested_methods,
 )
-from pcnet.inspect._advice import advise, verdict_of, warnings_of
-from pcnet.inspect._methods import pattern_of
+from pcnet.inspect._advice import advise, pattern_of, verdict_of, warnings_of
 from pcnet.inspect._probe import MATTERS
 
 LINKS = Links(100, 300, 0, 0, 1.0, 0, 1, 1.0, Degrees(1, 6, 6.0, 12, (0, 1, 99)))

@@ -10,7 +10,7 @@ import torch
 
 from pcnet import Operator, csbm
 from pcnet.graph import spectral_density
-from pcnet.inspect import Frequencies, _frequencies
+from pcnet.inspect import Frequencies, _measures
 
 GRAPHS = {phi: csbm(300, phi, classes=3, average_degree=16, features=2, epsilon=2.0) for phi in (-0.6, 0.0, 0.9)}
 
@@ -59,7 +59,7 @@ def test_mixed_signals_have_the_same_energy_as_their_classes(monkeypatch):
     """Of many classes random mixtures stand in for all."""
     graph = csbm(2000, 0.8, classes=20, average_degree=60, features=1, epsilon=1.0)
     whole = Frequencies.of(graph)
-    monkeypatch.setattr(_frequencies, "SIGNAL_VALUES", 8 * graph.num_nodes)
+    monkeypatch.setattr(_measures, "SIGNAL_VALUES", 8 * graph.num_nodes)
     mixed = Frequencies.of(graph)
     assert mixed.label_mean == pytest.approx(whole.label_mean, abs=0.05)
     assert np.abs(mixed.labels - whole.labels).max() < 0.15 * whole.labels.max()

@@ -13,10 +13,9 @@ from pcnet import Graph
 from pcnet._progress import Progress, Silent
 from pcnet.experiment import Experiment, resolve
 from pcnet.graph import Column, Schema
-from pcnet.inspect import Features, Probe, _plan, inspect_graph
+from pcnet.inspect import Features, Probe, _race, inspect_graph
 from pcnet.inspect._measures import Neighbours
-from pcnet.inspect._plan import _classes_of, sampled
-from pcnet.inspect._race import probe
+from pcnet.inspect._race import _classes_of, probe, sampled
 
 
 def planted(case: str, n: int = 240, seed: int = 0) -> Graph:
@@ -47,8 +46,8 @@ def probed(graph: Graph, splits: int | None = 3, progress: Progress | None = Non
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """The basic methods alone, and few epochs of them."""
-    monkeypatch.setattr(_plan, "OTHERS", ())
-    monkeypatch.setattr(_plan, "resolve", _fewer_epochs)
+    monkeypatch.setattr(_race, "OTHERS", ())
+    monkeypatch.setattr(_race, "resolve", _fewer_epochs)
 
 
 def _fewer_epochs(*of: Any, **more: Any) -> Experiment:
@@ -60,7 +59,7 @@ def _fewer_epochs(*of: Any, **more: Any) -> Experiment:
 @pytest.mark.parametrize(("case", "n"), [("graph", 600), ("features", 240), ("both", 600), ("nothing", 240)])
 def test_the_planted_verdict(case, n, monkeypatch):
     """Of noise it cannot be known for certain, with 240 labels, that nothing can be learned from it."""
-    monkeypatch.setattr(_plan, "OTHERS", ("acmgcn",))
+    monkeypatch.setattr(_race, "OTHERS", ("acmgcn",))
     found = inspect_graph(planted(case, n), threads=1)
     assert found.advice.verdict in (["nothing", "open"] if case == "nothing" else [case])
     if case == "nothing":
@@ -71,7 +70,7 @@ def test_the_planted_verdict(case, n, monkeypatch):
 @pytest.mark.parametrize(("case", "verdict"), [("graph", "graph"), ("features", "features"), ("halves", "both")])
 def test_the_planted_verdict_on_a_sample(case, verdict, monkeypatch):
     """What a large graph gets: a sample of nodes and their neighbourhoods as columns; a rule names the methods."""
-    monkeypatch.setattr(_plan, "FIRST_BUDGET", 0.0)
+    monkeypatch.setattr(_race, "FIRST_BUDGET", 0.0)
     found = inspect_graph(planted(case, n=600), splits=3, threads=1)
     assert found.advice.verdict == verdict
     assert "300 of 600 labelled nodes" in found.probe.note
@@ -174,7 +173,7 @@ def test_a_method_that_cannot_be_trained_is_left_out_and_says_why(monkeypatch):
         rate = {"all": 1e30} if experiment.model.method == "gcn" else experiment.training.lr
         return replace(experiment, training=replace(experiment.training, lr=rate))
 
-    monkeypatch.setattr(_plan, "resolve", diverging)
+    monkeypatch.setattr(_race, "resolve", diverging)
     found = probed(planted("both", n=80), splits=2)
     assert "gcn" not in {each.method for each in found.attempts}
     assert found.left_out["gcn"] == "Its training diverged."

@@ -10,9 +10,9 @@ import torch
 
 from pcnet import Graph, csbm
 from pcnet.graph import Column, Schema
-from pcnet.inspect import Features, _plan
+from pcnet.inspect import Features, _race
 from pcnet.inspect._measures import Neighbours
-from pcnet.inspect._plan import BASIC, FIRST, OTHERS, USUAL, Plan, Size, candidates, planned
+from pcnet.inspect._race import BASIC, FIRST, OTHERS, USUAL, Plan, Size, candidates, planned
 
 GRAPH = csbm(60, 0.5, features=3, average_degree=8)
 
@@ -35,7 +35,7 @@ def test_a_small_graph_gets_every_method_with_its_defaults():
 def test_what_takes_long_is_left_out_and_said(monkeypatch):
     everything = plan().candidates
     wanted = sum(each.seconds for each in everything if each.basic or each.method == "acmgcn")
-    monkeypatch.setattr(_plan, "FIRST_BUDGET", FIRST * (wanted + 0.01))
+    monkeypatch.setattr(_race, "FIRST_BUDGET", FIRST * (wanted + 0.01))
     found = plan()
     assert {each.method for each in found.candidates} == {"", *BASIC, "acmgcn"}
     assert set(found.left_out) == {"linkx", "h2gcn"}
@@ -45,16 +45,16 @@ def test_what_takes_long_is_left_out_and_said(monkeypatch):
 def test_splits_follow_the_first_while_time_lasts(monkeypatch):
     found = plan()
     whole = sum(each.seconds for each in found.candidates)
-    monkeypatch.setattr(_plan, "BUDGET", (FIRST + 1.5) * whole)
+    monkeypatch.setattr(_race, "BUDGET", (FIRST + 1.5) * whole)
     assert found.further(found.candidates) == 1
     assert found.further(found.candidates[:1]) == USUAL - FIRST
-    monkeypatch.setattr(_plan, "BUDGET", 0.0)
+    monkeypatch.setattr(_race, "BUDGET", 0.0)
     assert found.further(found.candidates) == 0
     assert plan(splits=7).further(found.candidates) == 5
 
 
 def test_the_largest_graphs_are_sampled(monkeypatch):
-    monkeypatch.setattr(_plan, "FIRST_BUDGET", 0.0)
+    monkeypatch.setattr(_race, "FIRST_BUDGET", 0.0)
     found = plan()
     assert [(each.way, each.method) for each in found.candidates] == [("features", ""), ("graph", ""), ("both", "")]
     assert set(found.left_out) == set(OTHERS)
@@ -82,7 +82,7 @@ def test_a_metric_that_is_asked_for_chooses_the_epoch():
 
 @pytest.mark.parametrize("countable", [10**9, 0])
 def test_sizes_by_hand(countable, monkeypatch):
-    monkeypatch.setattr("pcnet.inspect._plan.COUNTABLE", countable)
+    monkeypatch.setattr("pcnet.inspect._race.COUNTABLE", countable)
     size = Size.of(GRAPH, Neighbours.of(GRAPH))
     adjacency = np.zeros((60, 60))
     adjacency[tuple(GRAPH.edge_index.numpy())] = 1

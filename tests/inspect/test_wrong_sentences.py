@@ -7,14 +7,14 @@ import pytest
 import torch
 
 from pcnet import Graph
-from pcnet.inspect import Inspection, _plan, inspect_graph
+from pcnet.inspect import Inspection, _race, inspect_graph
 
 pytestmark = pytest.mark.slow
 
 
 def inspected(graph: Graph, monkeypatch: pytest.MonkeyPatch, *others: str) -> Inspection:
     """With the basic methods and these."""
-    monkeypatch.setattr(_plan, "OTHERS", others)
+    monkeypatch.setattr(_race, "OTHERS", others)
     return inspect_graph(graph, splits=3, threads=1)
 
 

@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 
 from pcnet.compare import METRICS, Reliability
 from pcnet.show import Score
-from pcnet.show._charts import bins_chart, curves_chart, reliability_chart, scores_chart
 from pcnet.show._counts import Bin
-from pcnet.show._plot import inline
-from pcnet.show._scores import plain, span, ticks
-from pcnet.show._template import FEW, heatmap, numbered
+from pcnet.show._plot import bins_chart, curves_chart, inline, reliability_chart, scores_chart, span
+from pcnet.show._ranking import plain, ticks
+from pcnet.show._table import FEW, heatmap, numbered
 
 HEAT = ("true", "answer", "a heat map")
 

@@ -10,9 +10,15 @@ import torch
 
 from pcnet import PCConv, PcnetError, csbm
 from pcnet.graph import Operator
-from pcnet.show import plot_response
+from pcnet.nn import learned
+from pcnet.show._plot import filter_chart, save_filter
 
 pytestmark = pytest.mark.filterwarnings("ignore::pcnet.PcnetWarning")
+
+
+def plot_response(convs, operator, path, title=""):
+    found = learned(convs, operator)
+    save_filter(filter_chart(found), found, path, title)
 
 
 @pytest.fixture(scope="module")

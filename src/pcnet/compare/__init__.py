@@ -1,6 +1,5 @@
 """Numbers only: metrics, calibration, intervals, ranks, paired tests, and whether a published figure came out again."""
 
-from pcnet.compare._calibration import Reliability, reliability, temperature
 from pcnet.compare._comparison import (
     BEST,
     PERHAPS,
@@ -16,7 +15,17 @@ from pcnet.compare._comparison import (
     winners,
 )
 from pcnet.compare._metrics import METRICS, UNBALANCED, Metric, default_metric, metric_named, scores
-from pcnet.compare._summary import Summary, Verdict, half_width_of, summarise, verdict, wilson
+from pcnet.compare._summary import (
+    Reliability,
+    Summary,
+    Verdict,
+    half_width_of,
+    reliability,
+    summarise,
+    temperature,
+    verdict,
+    wilson,
+)
 from pcnet.compare._tests import (
     LEVEL,
     Pair,

@@ -89,13 +89,6 @@ class Lead:
     value: float
     interval: tuple[float, float] | None
 
-    @property
-    def verdict(self) -> str:
-        """About the other method."""
-        if self.interval is None:
-            return UNKNOWN
-        return WORSE if self.interval[0] > 0 else PERHAPS
-
 
 @dataclass(frozen=True)
 class Standing:
@@ -110,7 +103,11 @@ class Standing:
     @property
     def verdict(self) -> str:
         """One of "best", "worse", "may be as good" and "cannot tell"."""
-        return BEST if self.behind is None else self.behind.verdict
+        if self.behind is None:
+            return BEST
+        if self.behind.interval is None:
+            return UNKNOWN
+        return WORSE if self.behind.interval[0] > 0 else PERHAPS
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,14 +35,24 @@ class Metric:
     #: Whether it needs nodes of two classes.
     ranks: bool = False
 
+    @property
+    def scale(self) -> float:
+        """From a value to that of reports: in percent where it is a share."""
+        return 100.0 if self.percent else 1.0
+
+    @property
+    def digits(self) -> int:
+        """Decimals of a rounded value."""
+        return 1 if self.percent else 3
+
     def share(self, logits: Tensor, labels: Tensor) -> float:
         """The value on these nodes, computed in float64."""
         truth = labels.cpu().long()
         return float(self.of(logits.detach().double().cpu(), truth, torch.ones_like(truth, dtype=torch.bool)))
 
     def score(self, logits: Tensor, labels: Tensor) -> float:
-        """The same as reports have it: in percent where it is a share."""
-        return 100.0 * self.share(logits, labels) if self.percent else self.share(logits, labels)
+        """The same as reports have it."""
+        return self.scale * self.share(logits, labels)
 
     def text(self, value: float) -> str:
         """A value as reports have it, in letters: 82.10, or 0.4321 where it is no share."""

@@ -86,13 +86,13 @@ def paired(runs: Mapping[str, FloatArray], pairs: Iterable[tuple[str, str]]) -> 
     )
 
 
-def runs_of(per_run: Mapping[str, Scores]) -> dict[str, FloatArray]:
-    """The scores of one method or more, run i of each on split i."""
+def runs_of(per_run: Mapping[str, Scores], least: int = 1) -> dict[str, FloatArray]:
+    """The scores of one method or more, run i of each on split i, and at least so many."""
     runs = {method: finite_array(f"The runs of {method}", each) for method, each in per_run.items()}
-    if len({each.shape for each in runs.values()}) != 1 or any(
-        each.ndim != 1 or not len(each) for each in runs.values()
-    ):
-        raise PcnetError("A paired comparison needs the same number of runs, on the same splits, of every method.")
+    shapes = {each.shape for each in runs.values()}
+    if len(shapes) != 1 or any(len(shape) != 1 or shape[0] < least for shape in shapes):
+        more = f", and at least {least}," if least > 1 else ""
+        raise PcnetError(f"A paired test needs the same number of runs, on the same splits{more} of every method.")
     return runs
 
 
@@ -160,8 +160,5 @@ def difference_interval(
 
 
 def _differences(first: Scores, second: Scores, least: int = 1) -> FloatArray:
-    one, other = finite_array("A method's runs", first), finite_array("A method's runs", second)
-    if one.shape != other.shape or one.ndim != 1 or len(one) < least:
-        more = f", and at least {least}" if least > 1 else ""
-        raise PcnetError(f"Two methods need the same number of runs, on the same splits{more}, for a paired test.")
+    one, other = runs_of({"one method": first, "the other": second}, least).values()
     return np.round(one - other, DIGITS)

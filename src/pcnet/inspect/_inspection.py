@@ -13,8 +13,7 @@ from pcnet.data import STRATIFIED, make_split
 from pcnet.errors import PcnetError, PcnetWarning
 from pcnet.graph import Graph
 from pcnet.inspect._advice import Advice, advise
-from pcnet.inspect._frequencies import Frequencies
-from pcnet.inspect._measures import Classes, Features, Homophily, Links, Neighbours
+from pcnet.inspect._measures import Classes, Features, Frequencies, Homophily, Links, Neighbours
 from pcnet.inspect._probe import Probe
 from pcnet.inspect._race import probe
 

@@ -140,7 +140,7 @@ def redrawn(metric: Metric, logits: Tensor, labels: Tensor, seed: int) -> FloatA
     found = torch.cat(
         [metric.of(logits[part], labels[part], torch.ones_like(part, dtype=torch.bool)) for part in parts]
     )
-    return (100.0 if metric.percent else 1.0) * found.double().numpy()
+    return metric.scale * found.double().numpy()
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,11 +214,11 @@ class Probe:
     @property
     def matters(self) -> float:
         """The smallest difference that is worth something, in the metric's unit."""
-        return MATTERS if self.metric.percent else MATTERS / 100
+        return MATTERS * self.metric.scale / 100
 
     def number(self, value: float, plus: str = "") -> str:
         """A score or a difference as it is printed."""
-        return f"{value:{plus}.{1 if self.metric.percent else 3}f}".replace("-", "−")
+        return f"{value:{plus}.{self.metric.digits}f}".replace("-", "−")
 
     def interval(self, found: Estimate) -> str:
         return f"[{self.number(found.low)}, {self.number(found.high)}]"

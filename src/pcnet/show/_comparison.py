@@ -16,19 +16,11 @@ from rich.console import Console
 from pcnet._files import write_json, write_text
 from pcnet.compare import LEVEL, PERHAPS, UNKNOWN, WORSE, Comparison, CriticalDifference, Metric, metric_named
 from pcnet.experiment import DEFAULT_METHOD, Compared, Trained, provenance
-from pcnet.show._charts import plot_critical_difference, plot_scores, scores_on_page
-from pcnet.show._results import print_notes
-from pcnet.show._scores import Score, digits, scores_text
-from pcnet.show._table import Cell, Table, strong
-from pcnet.show._template import (
-    Step,
-    flat,
-    provenance_list,
-    splits_table,
-    with_interval,
-    with_unit,
-    write_page,
-)
+from pcnet.show import _table as page
+from pcnet.show._plot import Score, scores_on_page
+from pcnet.show._ranking import plot_critical_difference, plot_scores, scores_text
+from pcnet.show._report import print_notes
+from pcnet.show._table import Cell, Step, Table, provenance_list, strong, with_interval, with_unit
 
 _WORDS = {WORSE: "Worse", PERHAPS: "Perhaps as good", UNKNOWN: "Behind it"}
 #: Columns of a screen that has room for the whole table; on others ranks and their test are left to the files.
@@ -193,17 +185,16 @@ def write_comparison_page(path: str | Path, record: Mapping[str, Any]) -> None:
         "title": f"{len(methods)} method{'s' if len(methods) > 1 else ''} compared on {record['graph']}",
         "compared": record,
         "metric": metric,
-        "digits": digits(metric),
         "best": methods[0],
         "picture": scores_on_page(scores_of(methods), metric),
         "methods": methods_table(record, seconds=True),
         "differences": _differences(record["pairs"], titles, metric) if len(titles) > 1 else None,
         "groups": [[titles[method] for method in group] for group in record["groups"]],
         "splits": _splits(record, metric),
-        "settings": {row["title"]: flat(row["settings"]) for row in methods},
+        "settings": {row["title"]: page.flat(row["settings"]) for row in methods},
         **{key: record[key] for key in ("command", "versions", "machine", "date")},
     }
-    write_page(path, "comparison.html", content)
+    page.write_page(path, "comparison.html", content)
 
 
 def scores_of(methods: Sequence[Mapping[str, Any]]) -> list[Score]:
@@ -219,8 +210,9 @@ def methods_table(record: Mapping[str, Any], *, ranks: bool = True, seconds: boo
     metric, rows = metric_named(record["metric"]), []
     for row in record["methods"]:
         interval, behind = with_interval(metric, interval=row["interval"]), with_interval(metric, **row["behind"] or {})
+        p = "" if row["p_holm"] is None else "< 0.001" if row["p_holm"] < 0.001 else f"{row['p_holm']:.3f}"
         cells = [row["title"], metric.text(row["score"]), interval, behind, row["verdict"]]
-        cells += [f"{row['rank']:.2f}", _chance(row["p_holm"])] * ranks + [f"{row['seconds']:.1f}"] * seconds
+        cells += [f"{row['rank']:.2f}", p] * ranks + [f"{row['seconds']:.1f}"] * seconds
         rows.append(cells if row["behind"] else strong(cells))
     columns = ("method", "score", "95 % interval", "behind the best", "verdict")
     return Table("", (*columns, *("rank", "p") * ranks, *("seconds",) * seconds), rows, words=("verdict",))
@@ -248,27 +240,20 @@ def _splits(record: Mapping[str, Any], metric: Metric) -> Table:
     ]
     scores = [metric.text(row["test"]["per_run"][place]) for place, row in enumerate(winners)]
     more = {"best": [row["title"] for row in winners], metric.title: scores}
-    return splits_table(record["seeds"], record["split_sizes"], record["split_hashes"], more)
+    return page.splits_table(record["seeds"], record["split_sizes"], record["split_hashes"], more)
 
 
 def _markdown(record: Mapping[str, Any]) -> str:
     words = f"{record['protocol']}, {record['runs']} splits, {record['metric_words']}"
-    notes = [f"{each['method']} is left out: {each['reason']}" for each in record["left_out"]]
-    notes += [*record["meaning"], *record["notes"]]
-    lines = [
-        f"# Methods compared on {record['graph']}: {words}",
-        "",
-        record["sentence"],
-        "",
-        "![Scores and their intervals](scores.png)",
-        "",
-        replace(methods_table(record), notes=notes).markdown() + provenance_list([record], record["command"]),
-        "![Average ranks, and bars over methods that cannot be told apart](critical-difference.png)",
-    ]
-    return "\n".join(lines) + "\n"
+    left_out = [f"{each['method']} is left out: {each['reason']}" for each in record["left_out"]]
+    table = replace(methods_table(record), notes=[*left_out, *record["meaning"], *record["notes"]])
+    return f"""\
+# Methods compared on {record["graph"]}: {words}
 
+{record["sentence"]}
 
-def _chance(p: float | None) -> str:
-    if p is None:
-        return ""
-    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+![Scores and their intervals](scores.png)
+
+{table.markdown()}{provenance_list([record], record["command"])}
+![Average ranks, and bars over methods that cannot be told apart](critical-difference.png)
+"""

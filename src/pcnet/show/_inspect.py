@@ -12,7 +12,7 @@ from rich.text import Text
 
 from pcnet.inspect import FIRST, RESAMPLES, WAYS, Attempt, Inspection, Probe
 from pcnet.show._counts import MEANINGS, measure_name
-from pcnet.show._scores import shortened
+from pcnet.show._plot import shortened
 from pcnet.show._table import Cell, Table, soft
 
 MARKS = "▁▂▃▄▅▆▇█"

@@ -1,4 +1,4 @@
-"""How good it is, what a guess would get, how far its probabilities can be taken at their word, and what to warn of."""
+"""What a result comes to in words: better than a guess or not, how far to trust it, and what its filter does."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from pcnet._checks import FloatArray
 from pcnet.compare import METRICS, Metric, Reliability
+from pcnet.errors import PcnetError
 from pcnet.experiment import Estimate, Result
 from pcnet.show._counts import Interval, Tally, percent_interval
-from pcnet.show._template import written
+from pcnet.show._table import written
 
 Kind = Literal["kept", "too sure", "too modest", "uneven"]
+Band = Literal["identity", "smooth", "rough", "middle", "ends", "nothing"]
 
-#: Tested nodes below which everything on the page is rough.
-FEW_NODES = 30
-#: Classes that a sentence names; the others are counted.
-NAMED = 4
-
+#: Tested nodes below which everything on the page is rough; classes that a sentence names.
+FEW_NODES, NAMED = 30, 4
 #: What to do where nothing was learned.
 HINT = "pcnet inspect shows what the features and the links say about these classes"
 #: What a score by each metric is.
@@ -37,6 +37,22 @@ MEANINGS = {
 SURPLUS, ERROR = 2.5, 3.0
 #: Perfectly calibrated models that are drawn, and the share of them that is called chance.
 DRAWS, CHANCE = 1000, 0.95
+#: Shares of the largest gain by which thirds must differ to differ at all, and to be spoken of without reserve.
+MARGIN, MILD = 0.2, 0.5
+#: What a filter of each kind does.
+_SAYS: dict[Band, str] = {
+    "identity": "is almost the identity: it passes all frequencies alike, so that a node's own features decide "
+    "more than its neighbours.",
+    "smooth": "keeps the smooth part: what neighbours have in common comes through, and differences between them "
+    "are damped. That suits graphs whose links join nodes of one class.",
+    "rough": "sharpens differences: what sets a node apart from its neighbours comes through, and what they have in "
+    "common is damped. That suits graphs whose links join nodes of different classes.",
+    "middle": "is a band: the middle frequencies come through, and both what neighbours have in common and what "
+    "sets them most apart is damped.",
+    "ends": "keeps both ends: what neighbours have in common and what sets them most apart comes through, and the "
+    "middle is damped. Links that agree and links that differ regularly are both used.",
+    "nothing": "passes nothing: its response is zero at every frequency of the graph.",
+}
 
 
 @dataclass(frozen=True)
@@ -196,3 +212,58 @@ class Trust:
         off = sorted((gap for gap in bins if gap.clear), key=lambda gap: -gap.nodes * abs(gap.surplus))
         wanted = {"too sure": (1,), "too modest": (-1,), "uneven": (1, -1)}.get(kind, ())
         return Trust(overall, error, chance, kind, tuple(gap for gap in off if np.sign(gap.surplus) in wanted)[:3])
+
+
+@dataclass(frozen=True)
+class Passband:
+    """The gain over the smoothest, the middle and the roughest third of the frequencies, and its kind.
+
+    Gains are relative to the largest of the three, which is 1; a negative one turns signs round in comparison.
+    """
+
+    kind: Band
+    gains: tuple[float, float, float]
+
+    @property
+    def sentence(self) -> str:
+        """What the filter does, and the numbers behind it."""
+        if self.kind == "nothing":
+            return f"It {_SAYS[self.kind]}"
+        mild = self.kind != "identity" and max(self.gains) - min(self.gains) <= MILD
+        low, middle, high = (f"{100 * gain:.0f}\u00a0%".replace("-", "−") for gain in self.gains)
+        numbers = (
+            f"Its mean gain is {low} on the smoothest third of the graph's frequencies, {middle} on the middle third "
+            f"and {high} on the roughest third, relative to the largest of the three."
+        )
+        turned = " A negative gain turns the sign round." if min(self.gains) < 0 else ""
+        return f"{'To some degree it' if mild else 'It'} {_SAYS[self.kind]} {numbers}{turned}"
+
+
+def describe_response(lam: FloatArray, response: FloatArray, density: FloatArray) -> Passband:
+    """The kind of a filter g from its mean over each third of the eigenvalues, weighted by their density.
+
+    ḡ_i = 3 ∫ g(λ) ρ(λ) dλ over the i-th third of the mass of ρ, smallest λ first; all are divided by the one that is
+    largest in size, since a layer before or after can absorb a factor. With a margin of 0.2: all within it, "identity";
+    the middle above both others, "middle", or below both, "ends"; else by the larger of the outer two "smooth" or
+    "rough". Without any gain, "nothing".
+    """
+    order = np.argsort(lam)
+    lam, response, density = lam[order], response[order], density[order]
+    mass = density * np.gradient(lam)
+    if not mass.sum() > 0:
+        raise PcnetError("The density of the eigenvalues is zero everywhere; give the points where it is not.")
+    below = np.concatenate([[0.0], np.cumsum(mass) / mass.sum()])
+    means = [float(response @ np.diff(np.clip(3 * below - third, 0, 1))) for third in range(3)]
+    largest = max(means, key=abs)
+    if abs(largest) <= 1e-9 * max(1.0, float(np.abs(response).max())):
+        return Passband("nothing", (0.0, 0.0, 0.0))
+    low, middle, high = (mean / largest for mean in means)
+    if max(low, middle, high) - min(low, middle, high) <= MARGIN:
+        kind: Band = "identity"
+    elif middle > max(low, high) + MARGIN:
+        kind = "middle"
+    elif middle < min(low, high) - MARGIN:
+        kind = "ends"
+    else:
+        kind = "smooth" if low > high else "rough"
+    return Passband(kind, (low, middle, high))

@@ -1,25 +1,21 @@
-"""What `pcnet train` and `pcnet tune` print, and the files of tables that were searched whole."""
+"""What `pcnet tune` prints, and the files of tables that were searched whole."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
 from pcnet._files import write_json, write_text
-from pcnet._machine import device_note
-from pcnet.compare import METRICS, Metric, Summary
-from pcnet.experiment import Estimate, Experiment, Result
+from pcnet.compare import METRICS, Summary
 from pcnet.graph import Graph
-from pcnet.show._table import Table, soft, strong
-from pcnet.show._template import provenance_list, with_interval, with_unit
+from pcnet.show._report import Row, graph_words, runs_table
+from pcnet.show._table import Table, provenance_list, with_interval
 from pcnet.tune import DEFAULTS, Search, Tuned, metric_of, named, reading, reported
 
-#: Metrics that are shown besides the one that counts.
-OTHERS = ("accuracy", "macro_f1", "roc_auc")
 #: Trials in the table, and columns of a screen that has room for all their settings.
 TOP, WIDE = 10, 110
 EXPLANATION = """\
@@ -31,96 +27,6 @@ same trials: what a search that may look at test labels would have reported. *Le
 the honest choice, in points, between the two trials; the chosen setting is trained once more for its score,
 which a GPU may round another way. *Seconds* are those of the search.
 """
-
-#: What a score is called, its metric, and its runs or the mean and ± that were printed, if there are any.
-Row = tuple[str, Metric, Summary | Sequence[float] | None]
-
-
-def graph_words(graph: Graph) -> str:
-    """people (1,000 nodes, 12 features, 3 classes)."""
-    counts = f"{graph.num_nodes:,} nodes, {graph.num_features:,} features, {graph.num_classes} classes"
-    return f"{graph.name} ({counts})"
-
-
-def train_headline(graph: Graph, experiment: Experiment, device: str) -> str:
-    """What is about to be trained, on what."""
-    return (
-        f"{experiment.title} on {graph_words(graph)}: {experiment.preset}, {experiment.protocol}, "
-        f"{len(experiment.seeds)} runs{device_note(device)}"
-    )
-
-
-def print_notes(console: Console, notes: Iterable[str]) -> None:
-    """What has to be known besides."""
-    for note in notes:
-        console.print(f"note: {note}", style="dim")
-
-
-def print_scores(console: Console, result: Result) -> None:
-    """The figures of a training: those of the paper's protocols as papers have them, others as an estimate."""
-    shown = _shown(result)
-    if not isinstance(result.headline, Estimate):
-        console.print("", _of_runs(result, shown).rich(), sep="\n")
-        return
-    estimate = result.headline
-    what = f"the {estimate.unlabelled:,} nodes without a label" if estimate.unlabelled else "nodes like these"
-    rows = []
-    for name in shown:
-        metric, found = METRICS[name], result.test[name]
-        rows.append([metric.title, metric.text(found.mean), with_interval(metric, interval=found.ci95)])
-    table = Table(f"To be expected on {what}", ("", "score", "95 % interval"), [strong(rows[0]), *rows[1:]])
-    console.print("", table.rich(), "", sep="\n")
-    metric, runs = result.experiment.scored_by, len(result.outcomes)
-    spread = f" ± {metric.text(estimate.std)} (std)" if runs > 1 else ""
-    console.print(
-        f"Measured on {estimate.nodes:,} labelled nodes, each predicted by the runs that did not know its label"
-        f"{_gain(metric, estimate)}. Single runs: {metric.title} {metric.text(sum(estimate.per_run) / runs)}{spread} "
-        f"on test nodes, {metric.text(result.val[metric.name].mean)} on validation nodes, which chose the epochs."
-    )
-
-
-def _gain(metric: Metric, estimate: Estimate) -> str:
-    if not estimate.gain:
-        return ""
-    measured, more = metric.text(estimate.measured), metric.text(abs(estimate.gain))
-    return (
-        f": {measured}, and {more} {'more' if estimate.gain > 0 else 'less'} for models that know every label, by what "
-        "they gain on validation nodes"
-    )
-
-
-def _of_runs(result: Result, shown: Sequence[str]) -> Table:
-    """Means over runs, as in the tables of papers."""
-    experiment, metric = result.experiment, result.experiment.scored_by
-    rows: list[Row] = [
-        ("test", metric, result.headline),
-        ("paper", metric, experiment.paper),
-        ("authors' code, rerun", metric, experiment.rerun),
-        ("validation", metric, result.val[experiment.metric]),
-        *((f"test {METRICS[name].title}", METRICS[name], result.test[name]) for name in shown[1:]),
-    ]
-    return _scores_table(rows, "interval: 95 % bootstrap of the mean; ±: its larger half; std: between runs")
-
-
-def _shown(result: Result) -> list[str]:
-    """Names of the metrics that have a row, the one that counts first; ROC-AUC is usual for two classes alone."""
-    two = result.outcomes[0].logits.shape[1] == 2
-    others = [name for name in OTHERS if name in result.test and (two or name != "roc_auc")]
-    return list(dict.fromkeys([result.experiment.metric, *others]))
-
-
-def _scores_table(rows: Sequence[Row], note: str) -> Table:
-    """A row for each score that there is; those that took no part in choosing anything are soft."""
-    cells = []
-    for name, metric, found in rows:
-        if isinstance(found, Summary):
-            row = [name, metric.text(found.mean), with_interval(metric, interval=found.ci95)]
-            row += [metric.text(found.half_width), metric.text(found.std)]
-            cells.append(soft(row) if "published" in name or "by test" in name else row)
-        elif found is not None:
-            cells.append(soft([name, f"{found[0]:.2f}", "", f"{found[1]:.2f}", ""]))
-    title = with_unit(rows[0][1])
-    return Table(title[:1].upper() + title[1:], ("", "mean", "interval", "±", "std"), cells, (note,))
 
 
 def tune_headline(graph: Graph, search: Search, words: str) -> str:
@@ -141,9 +47,8 @@ def print_tuned(console: Console, tuned: Tuned, train: str) -> None:
     console.print(_trials(tuned, console.width >= WIDE).rich(), "", sep="\n")
     console.print(f"{named(search['trial']).capitalize()}: {', '.join(chosen)}.", "", sep="\n")
     console.print(_of_search(best).rich(), "", sep="\n")
-    share, saved = search["runs"] / search["runs_of_random_search"], ""
-    if search["runs"] < search["runs_of_random_search"]:
-        saved = f", {share:.0%} of a search on all splits"
+    share = search["runs"] / search["runs_of_random_search"]
+    saved = f", {share:.0%} of a search on all splits" if share < 1 else ""
     rate = search["runs"] / search["seconds"] if search["seconds"] else 0.0
     work = f"{search['runs']:,} runs{saved} in {search['seconds']:.1f} s of training ({rate:.1f} runs a second)."
     console.print(*reading(best), sep="\n")
@@ -201,15 +106,12 @@ def _of_search(best: Mapping[str, Any]) -> Table:
         "test, published settings": published.get("test"),
         "test, chosen by test scores": best.get("leak", {}).get("test_selected"),
     }
-    rows: list[Row] = [
-        (name, metric, found and Summary(found["mean"], found["ci95"], found["std"], ()))
-        for name, found in summaries.items()
-    ]
+    rows: list[Row] = [(name, metric, found and Summary.from_dict(found)) for name, found in summaries.items()]
     rows += [("paper", metric, published.get("paper")), ("authors' code, rerun", metric, published.get("rerun"))]
     # Of an estimate it is about nodes, which it counts.
     intervals = "of test scores by their nodes, else" if "nodes" in best["test"] else "of the mean"
     note = f"95 % intervals: {intervals} by bootstrap over splits; ±: their larger half; std: between splits"
-    return _scores_table(rows, note)
+    return runs_table(rows, note)
 
 
 def tuned_table(rows: Sequence[Mapping[str, Any]]) -> Table:
@@ -217,16 +119,15 @@ def tuned_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     cells = []
     for row in rows:
         published, leak, search, test = row["published"], row["leak"], row["search"], row["test"]
-        others = [
+        figures = [
             published["test"]["mean"] if "test" in published else None,
             published["paper"][0] if published.get("paper") else None,
-            leak and leak["test_selected"]["mean"],
-            leak and leak["gap"],
+            *([leak["test_selected"]["mean"], leak["gap"]] if leak else [None, None]),
         ]
+        others = ["" if figure is None else f"{figure:.2f}" for figure in figures]
         honest = [f"{test['mean']:.2f}", with_interval(METRICS["accuracy"], interval=test["ci95"])]
-        texts = ["" if figure is None else f"{figure:.2f}" for figure in others]
         place = [row["table"], row["dataset"], f"{search['trials']:,}"]
-        cells.append([*place, *honest, *texts, f"{search['seconds']:.0f}"])
+        cells.append([*place, *honest, *others, f"{search['seconds']:.0f}"])
     score = ("tuned on validation", "95 % interval", "published settings", "paper", "chosen by test scores", "leak")
     columns = ("table", "dataset", "trials", *score, "seconds")
     return Table("", columns, cells, words=("dataset",), wrap=True)

@@ -1,4 +1,4 @@
-"""The report of a training: one HTML file that needs nothing but itself."""
+"""What a training came to: printed, and as its report, one HTML file that needs nothing but itself."""
 
 from __future__ import annotations
 
@@ -10,23 +10,32 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from rich.console import Console
 
-from pcnet.experiment import Estimate, Result
+from pcnet._machine import device_note
+from pcnet.compare import METRICS, Metric, Summary
+from pcnet.experiment import Estimate, Experiment, Result
 from pcnet.graph import Graph
 from pcnet.nn import FilterNet, filters_of, learned
-from pcnet.show import _charts as charts
 from pcnet.show import _counts as counts
-from pcnet.show._passband import describe_response
-from pcnet.show._plot import inline
-from pcnet.show._scores import Score, digits
-from pcnet.show._table import Cell, Table, strong
-from pcnet.show._template import FEW, Step, figure, flat, heatmap, numbered, splits_table, write_page, written
-from pcnet.show._verdict import Scored, Trust, all_scores, warnings
+from pcnet.show import _plot as plot
+from pcnet.show import _table as page
+from pcnet.show._plot import Score, inline
+from pcnet.show._table import Cell, Step, Table, soft, strong, with_interval, written
+from pcnet.show._verdict import Trust, all_scores, describe_response, warnings
 
 #: Written next to the page: all mistakes, and the picture of the learned filter.
 MISTAKES, RESPONSE = "mistakes.csv", "response.png"
 #: Mistakes on the page.
 SHOWN = 200
+#: What rows, columns and the whole of each heat map are.
+CONFUSION = ("true", "answer", "Confusion matrix: true classes by answers")
+MIXING = ("class", "neighbours' class", "Class mixing: neighbours' classes by class")
+#: Metrics that are printed besides the one that counts.
+OTHERS = ("accuracy", "macro_f1", "roc_auc")
+
+#: What a score is called, its metric, and its runs or the mean and ± that were printed, if there are any.
+Row = tuple[str, Metric, Summary | Sequence[float] | None]
 
 
 def write_report(path: str | Path, graph: Graph, result: Result, *, steps: Sequence[Step] = (), **made: Any) -> None:
@@ -50,21 +59,20 @@ def write_report(path: str | Path, graph: Graph, result: Result, *, steps: Seque
         "results": results,
         "experiment": experiment,
         "metric": experiment.scored_by,
-        "digits": digits(experiment.scored_by),
         "runs": len(result.outcomes),
-        "drawn": charts.RUNS,
+        "drawn": plot.RUNS,
         "headline": result.headline,
         "estimated": isinstance(result.headline, Estimate),
         "steps": steps,
         **_scores(result, results, names),
-        "confusion": heatmap(results.confusion, names, "true", "answer", "Confusion matrix: true classes by answers"),
+        "confusion": page.heatmap(results.confusion, names, *CONFUSION),
         "confusions": counts.frequent_confusions(results.confusion),
         "spoken": spoken,
-        "numbered": numbered(names),
-        "many": len(names) > FEW,
+        "numbered": page.numbered(names),
+        "many": len(names) > page.FEW,
         "trust": Trust.of(results.calibrated),
         "reliability": inline(
-            charts.reliability_chart(results.as_trained, results.calibrated),
+            plot.reliability_chart(results.as_trained, results.calibrated),
             f"Reliability diagram; expected calibration error {100 * results.as_trained.error:.1f} points, "
             f"{100 * results.calibrated.error:.1f} after scaling",
         ),
@@ -74,19 +82,19 @@ def write_report(path: str | Path, graph: Graph, result: Result, *, steps: Seque
         "wrong": len(counts.wrong_nodes(results, scored.y.numpy())),
         "mistakes_file": MISTAKES,
         **_training(result),
-        "splits": splits_table(experiment.seeds, sizes, hashes, {experiment.scored_by.title: per_run}),
-        "settings": flat(experiment.settings),
+        "splits": page.splits_table(experiment.seeds, sizes, hashes, {experiment.scored_by.title: per_run}),
+        "settings": page.flat(experiment.settings),
         "notes": list(dict.fromkeys((*graph.notes, *result.notes))),
         **made,
     }
-    write_page(path, "report.html", content)
+    page.write_page(path, "report.html", content)
 
 
 def _as_scored(graph: Graph, result: Result) -> Graph:
     """The graph with the labels that the runs are scored with, and a name for every class that they can answer."""
-    classes = range(result.outcomes[0].logits.shape[1]) if graph.classes is None else graph.classes
-    kept = tuple(classes)[: result.outcomes[0].logits.shape[1]]
-    return replace(graph, y=result.splits[0].labels, published_y=None, classes=kept)
+    count = result.outcomes[0].logits.shape[1]
+    classes = tuple(graph.classes or range(count))[:count]
+    return replace(graph, y=result.splits[0].labels, published_y=None, classes=classes)
 
 
 def _scores(result: Result, results: counts.Tally, names: Sequence[str]) -> dict[str, Any]:
@@ -102,15 +110,19 @@ def _scores(result: Result, results: counts.Tally, names: Sequence[str]) -> dict
         if printed is not None:
             lines.append(Score(name, printed[0], (printed[0] - printed[1], printed[0] + printed[1])))
     lines.append(Score("a guess", main.guess))
+    columns, rows = ("metric", "score", "95\u00a0% interval", "a guess", "what it is"), []
+    for each in scores:
+        row = [each.metric.title, *(written(each.metric, found) for found in (each.value, each.interval, each.guess))]
+        rows.append([*(strong(row) if each is main else row), Cell(each.meaning, "soft")])
     found = sorted((each for each in classes if each.recall is not None), key=lambda each: each.recall or 0)
     missed = [f"“{_spoken(each.name)}” (0 of {each.support:,} nodes)" for each in found if not each.recall]
     largest = next(each.guess for each in scores if each.metric.name == "accuracy")
     return {
-        "scores": _scores_table(scores),
+        "scores": Table("", columns, rows, words=("what it is",)),
         "main": main,
         "interval": main.interval and " and ".join(written(metric, end) for end in main.interval),
         "warnings": warnings(scores, missed, tested),
-        "picture": charts.scores_on_page(lines, metric),
+        "picture": plot.scores_on_page(lines, metric),
         "tested": tested,
         "least": f"“{_spoken(found[0].name)}” least ({found[0].recall or 0:.0f}\u00a0%)",
         "largest": (_spoken(names[int(results.confusion.sum(axis=1).argmax())]), largest),
@@ -120,25 +132,14 @@ def _scores(result: Result, results: counts.Tally, names: Sequence[str]) -> dict
     }
 
 
-def _scores_table(scores: Sequence[Scored]) -> Table:
-    rows = []
-    for each in scores:
-        figures = (written(each.metric, value) for value in (each.value, each.interval, each.guess))
-        row = [each.metric.title, *figures]
-        rows.append([*(strong(row) if each is scores[0] else row), Cell(each.meaning, "soft")])
-    columns = ("metric", "score", "95\u00a0% interval", "a guess", "what it is")
-    return Table("", columns, rows, words=("what it is",))
-
-
 def _class_table(classes: Sequence[counts.ClassScore], counted_once: bool) -> Table:
-    order = numbered([each.name for each in classes])
+    order = page.numbered([each.name for each in classes])
     rows = [
-        [f"{place} {name}" if order else name, *map(figure, shares), f"{support:,}"]
+        [f"{place} {name}" if order else name, *map(page.figure, shares), f"{support:,}"]
         for place, (name, *shares, support) in enumerate(classes, start=1)
     ]
     how = "each counted once" if counted_once else "added up over the runs"
-    title = f"In percent; “nodes” are test nodes, {how}."
-    return Table(title, ("class", "precision", "recall", "F1", "nodes"), rows)
+    return Table(f"In percent; “nodes” are test nodes, {how}.", ("class", "precision", "recall", "F1", "nodes"), rows)
 
 
 def _mistakes_table(found: Iterable[counts.Mistake]) -> Table:
@@ -161,50 +162,130 @@ def _filter(graph: Graph, result: Result, path: Path) -> dict[str, Any]:
     if not convs:
         return {"passband": None, "edgeless": isinstance(model, FilterNet) and model.conv is None}
     found = learned(convs, experiment.model.operator(graph))
-    drawn = charts.filter_chart(found)
+    drawn = plot.filter_chart(found)
     passband, *each = (describe_response(found.lam, g, found.density) for g in (found.mean, *found.responses))
     picture = inline(drawn, f"Learned filter over the eigenvalues of the graph. {passband.sentence}")
     title = f"{experiment.title} on {experiment.dataset} ({experiment.preset}), {len(found.responses)} runs"
-    charts.save_filter(drawn, found, path, title)
+    plot.save_filter(drawn, found, path, title)
     alike = sum(own.kind == passband.kind for own in each)
     return {"passband": passband, "alike": alike, "laplacian": found.laplacian, "filter": picture}
 
 
 def _surroundings(graph: Graph, results: counts.Tally, around: counts.Surroundings) -> dict[str, Any]:
     overall = 100 * float(results.right.sum() / results.counted.sum())
-    label = "Class mixing: neighbours' classes by class"
-    likeness, degree = counts.by_likeness(results, around), counts.by_degree(results, around)
-    alike = charts.bins_chart(likeness, overall, "neighbours of the node's own class") if likeness else None
-    linked = charts.bins_chart(degree, overall, "number of neighbours")
+    likeness = counts.by_likeness(results, around)
+    alike = plot.bins_chart(likeness, overall, "neighbours of the node's own class") if likeness else None
+    linked = plot.bins_chart(counts.by_degree(results, around), overall, "number of neighbours")
     title = "Homophily: how much links agree with classes. Edges count once, in either direction; self loops do not."
     rows = [
-        [counts.measure_name(name), figure(getattr(around.homophily, name), 3), Cell(meaning, "soft")]
+        [counts.measure_name(name), page.figure(getattr(around.homophily, name), 3), Cell(meaning, "soft")]
         for name, meaning in counts.MEANINGS.items()
     ]
     return {
         "edges": around.edges,
         "measures": Table(title, ("measure", "value", "what it is"), rows, words=("what it is",)),
-        "mixing": around.mixing.any()
-        and heatmap(around.mixing, graph.class_names, "class", "neighbours' class", label),
+        "mixing": around.mixing.any() and page.heatmap(around.mixing, graph.class_names, *MIXING),
         "by_likeness": alike and inline(alike, "Accuracy by a node's own homophily"),
         "by_degree": inline(linked, "Accuracy by number of neighbours"),
     }
 
 
 def _training(result: Result) -> dict[str, Any]:
-    best = [outcome.best_epoch for outcome in result.outcomes]
-    losses = [outcome.val_loss for outcome in result.outcomes]
-    metric = result.experiment.training.val_metric
-    scale, unit = (100, ", %") if metric.percent else (1, "")
-    scores = [scale * outcome.val_score for outcome in result.outcomes]
+    outcomes, metric = result.outcomes, result.experiment.training.val_metric
+    best = [outcome.best_epoch for outcome in outcomes]
 
     def curves(each: Sequence[Any], name: str, unit: str = "") -> str:
-        picture = charts.curves_chart(each, best, f"validation {name}{unit}")
+        picture = plot.curves_chart(each, best, f"validation {name}{unit}")
         return inline(picture, f"Validation {name} over the epochs of each run")
 
+    scores = [metric.scale * outcome.val_score for outcome in outcomes]
     return {
-        "epochs": [*map(len, losses)],
+        "epochs": [outcome.epochs for outcome in outcomes],
         "best": best,
-        "loss_curves": curves(losses, "loss"),
-        "score_curves": curves(scores, metric.title, unit),
+        "loss_curves": curves([outcome.val_loss for outcome in outcomes], "loss"),
+        "score_curves": curves(scores, metric.title, ", %" * metric.percent),
     }
+
+
+def graph_words(graph: Graph) -> str:
+    """people (1,000 nodes, 12 features, 3 classes)."""
+    return f"{graph.name} ({graph.num_nodes:,} nodes, {graph.num_features:,} features, {graph.num_classes} classes)"
+
+
+def train_headline(graph: Graph, experiment: Experiment, device: str) -> str:
+    """What is about to be trained, on what."""
+    return (
+        f"{experiment.title} on {graph_words(graph)}: {experiment.preset}, {experiment.protocol}, "
+        f"{len(experiment.seeds)} runs{device_note(device)}"
+    )
+
+
+def print_notes(console: Console, notes: Iterable[str]) -> None:
+    """What has to be known besides."""
+    for note in notes:
+        console.print(f"note: {note}", style="dim")
+
+
+def print_scores(console: Console, result: Result) -> None:
+    """The figures of a training: those of the paper's protocols as papers have them, others as an estimate."""
+    shown = _shown(result)
+    if not isinstance(result.headline, Estimate):
+        console.print("", _of_runs(result, shown).rich(), sep="\n")
+        return
+    estimate = result.headline
+    what = f"the {estimate.unlabelled:,} nodes without a label" if estimate.unlabelled else "nodes like these"
+    each = ((METRICS[name], result.test[name]) for name in shown)
+    rows = [[of.title, of.text(found.mean), with_interval(of, interval=found.ci95)] for of, found in each]
+    table = Table(f"To be expected on {what}", ("", "score", "95 % interval"), [strong(rows[0]), *rows[1:]])
+    console.print("", table.rich(), "", sep="\n")
+    metric, runs = result.experiment.scored_by, len(result.outcomes)
+    spread = f" ± {metric.text(estimate.std)} (std)" if runs > 1 else ""
+    console.print(
+        f"Measured on {estimate.nodes:,} labelled nodes, each predicted by the runs that did not know its label"
+        f"{_gain(metric, estimate)}. Single runs: {metric.title} {metric.text(sum(estimate.per_run) / runs)}{spread} "
+        f"on test nodes, {metric.text(result.val[metric.name].mean)} on validation nodes, which chose the epochs."
+    )
+
+
+def _gain(metric: Metric, estimate: Estimate) -> str:
+    if not estimate.gain:
+        return ""
+    measured, more = metric.text(estimate.measured), metric.text(abs(estimate.gain))
+    return (
+        f": {measured}, and {more} {'more' if estimate.gain > 0 else 'less'} for models that know every label, by what "
+        "they gain on validation nodes"
+    )
+
+
+def _of_runs(result: Result, shown: Sequence[str]) -> Table:
+    """Means over runs, as in the tables of papers."""
+    experiment, metric = result.experiment, result.experiment.scored_by
+    rows: list[Row] = [
+        ("test", metric, result.headline),
+        ("paper", metric, experiment.paper),
+        ("authors' code, rerun", metric, experiment.rerun),
+        ("validation", metric, result.val[experiment.metric]),
+        *((f"test {METRICS[name].title}", METRICS[name], result.test[name]) for name in shown[1:]),
+    ]
+    return runs_table(rows, "interval: 95 % bootstrap of the mean; ±: its larger half; std: between runs")
+
+
+def _shown(result: Result) -> list[str]:
+    """Names of the metrics that have a row, the one that counts first; ROC-AUC is usual for two classes alone."""
+    two = result.outcomes[0].logits.shape[1] == 2
+    others = [name for name in OTHERS if name in result.test and (two or name != "roc_auc")]
+    return list(dict.fromkeys([result.experiment.metric, *others]))
+
+
+def runs_table(rows: Sequence[Row], note: str) -> Table:
+    """A row for each score that there is; those that took no part in choosing anything are soft."""
+    cells = []
+    for name, metric, found in rows:
+        if isinstance(found, Summary):
+            mean, half, std = map(metric.text, (found.mean, found.half_width, found.std))
+            row = [name, mean, with_interval(metric, interval=found.ci95), half, std]
+            cells.append(soft(row) if "published" in name or "by test" in name else row)
+        elif found is not None:
+            cells.append(soft([name, f"{found[0]:.2f}", "", f"{found[1]:.2f}", ""]))
+    title = page.with_unit(rows[0][1])
+    return Table(title[:1].upper() + title[1:], ("", "mean", "interval", "±", "std"), cells, (note,))
