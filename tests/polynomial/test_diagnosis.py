@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pcnet.errors import PcnetError, PcnetWarning
 from pcnet.polynomial import (
     Identifiability,
-    _diagnosis,
+    _filter,
     charlier_matrix,
     filter_warnings,
     identifiability,
@@ -183,7 +183,7 @@ def test_warnings_in_words(change, words):
 
 
 def test_each_sentence_is_said_once(monkeypatch):
-    monkeypatch.setattr(_diagnosis, "_already_said", set())
+    monkeypatch.setattr(_filter, "_already_said", set())
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         warn_once(["One.", "Two.", "One."])

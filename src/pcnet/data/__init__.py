@@ -7,10 +7,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pcnet.data._canonical import normalise_rows
     from pcnet.data._catalogue import CATALOGUE, EMBEDDED, Dataset, Facts, dataset_named
     from pcnet.data._csbm import csbm
-    from pcnet.data._load import load_dataset, load_embedded
+    from pcnet.data._load import load_dataset, load_embedded, normalise_rows
     from pcnet.data._protocols import (
         PAPER_PROTOCOLS,
         PROTOCOLS,
@@ -79,7 +78,7 @@ __all__ = [
 
 #: Where the names are, first the modules without torch: they are asked in this order.
 _MODULES = (
-    *("_catalogue", "_sources", "own._options", "_split", "_protocols", "_canonical", "_csbm", "_load"),
+    *("_catalogue", "_sources", "own._options", "_split", "_protocols", "_csbm", "_load"),
     *("own._read", "own._readers", "own._write"),
 )
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import warnings
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
 import torch
+from torch import Tensor
 
-from pcnet.data._canonical import normalise_rows, one_way, undirected
 from pcnet.data._catalogue import EMBEDDED, Dataset, dataset_named
 from pcnet.data._raw import (
     Ids,
@@ -22,7 +23,9 @@ from pcnet.data._raw import (
 )
 from pcnet.data._sources import fetch, find, find_splits
 from pcnet.errors import PcnetError, PcnetWarning
-from pcnet.graph import CSR, Graph
+from pcnet.graph import CSR, Graph, one_way, undirected
+
+Matrix = TypeVar("Matrix", CSR, Tensor)
 
 
 def load_dataset(name: str, root: str | Path | None = None) -> Graph:
@@ -114,3 +117,29 @@ def _unlike(dataset: Dataset, what: str) -> PcnetError:
 @cache
 def _warn_once(message: str) -> None:
     warnings.warn(message, PcnetWarning, stacklevel=3)
+
+
+def normalise_rows(x: Matrix) -> Matrix:
+    """x_ij / Σ_j x_ij: every row sums to 1, rows of zeros stay zero.
+
+    Sums and quotients are taken in float64 and rounded once to the type of `x`. Integers and negative entries are
+    refused: a row sum with the latter can be anything, zero included.
+
+    >>> normalise_rows(torch.tensor([[1.0, 3.0], [0.0, 0.0]]))
+    tensor([[0.2500, 0.7500],
+            [0.0000, 0.0000]])
+    """
+    values = x.values if isinstance(x, CSR) else x
+    if not values.is_floating_point():
+        raise PcnetError(f"Features must be floating point to be normalised, not {values.dtype}; call .float() first.")
+    if bool((values < 0).any()):
+        raise PcnetError("Features hold negative values, so row sums are no scale; standardise the columns instead.")
+    if isinstance(x, CSR):
+        row = torch.repeat_interleave(torch.arange(x.shape[0], device=x.device), x.crow.diff().long())
+        sums = torch.zeros(x.shape[0], dtype=torch.float64, device=x.device).index_add_(0, row, x.values.double())
+        return CSR(x.crow, x.col, (x.values.double() / _divisor(sums)[row]).to(x.dtype), x.shape)
+    return (x.double() / _divisor(x.sum(1, keepdim=True, dtype=torch.float64))).to(x.dtype)
+
+
+def _divisor(sums: Tensor) -> Tensor:
+    return torch.where(sums == 0, torch.ones_like(sums), sums)

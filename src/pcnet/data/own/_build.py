@@ -11,7 +11,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pcnet.data._canonical import undirected
 from pcnet.data.own._cells import Cells
 from pcnet.data.own._features import describe, encode, structural_features
 from pcnet.data.own._folder import Tables
@@ -21,7 +20,7 @@ from pcnet.data.own._nodes import Nodes, read_nodes
 from pcnet.data.own._options import ReadOptions
 from pcnet.data.own._roles import NodeColumns, check_drop, check_names, edge_columns
 from pcnet.errors import PcnetError, close_match
-from pcnet.graph import CSR, Graph, LabelCandidate, Schema, label_advice
+from pcnet.graph import CSR, Graph, LabelCandidate, Schema, label_advice, undirected
 
 
 def graph_of_tables(name: str, tables: Tables, options: ReadOptions) -> Graph:

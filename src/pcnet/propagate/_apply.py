@@ -1,8 +1,9 @@
-"""Z = Σ_n c_n P_n(S) x: the one place where a graph is propagated over."""
+"""S x and Z = Σ_n c_n P_n(S) x with their gradients: the one place where a graph is propagated over."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -12,9 +13,9 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from pcnet.errors import PcnetError
-from pcnet.graph import Operator
+from pcnet.graph import CSR, Operator
 from pcnet.polynomial import Basis
-from pcnet.propagate._sweep import Step, planned_sweep
+from pcnet.propagate._sweep import Step, planned_sweep, product
 
 
 def apply_polynomial(operator: Operator, x: Tensor, coefficients: Tensor, basis: Basis) -> Tensor:
@@ -111,3 +112,48 @@ def _recurrence(
 
     a, b, c = ([per_column(row) for row in part] for part in spread)
     return list(zip(a, b, c, strict=True))
+
+
+def apply_operator(operator: Operator, x: Tensor) -> Tensor:
+    """S x for x (n, d), or for R runs at once (R, n, d); ∂loss/∂x = Sᵀ ∂loss/∂(S x).
+
+    >>> operator = Operator.from_edges(torch.tensor([[0, 1], [1, 0]]), 2, eta=0.5)
+    >>> apply_operator(operator, torch.tensor([[1.0], [3.0]]))
+    tensor([[2.],
+            [2.]])
+    """
+    return _apply(operator.matrix, lambda: operator.adjoint, x)
+
+
+def apply_matrix(matrix: CSR, x: Tensor) -> Tensor:
+    """M x for x (m, d), or (R, m, d), and any matrix of m columns; the transpose is made once and kept.
+
+    >>> matrix = CSR.from_torch(torch.tensor([[0.0, 2.0]]).to_sparse_csr())
+    >>> apply_matrix(matrix, torch.tensor([[1.0], [3.0]]))
+    tensor([[6.]])
+    """
+    return _apply(matrix, lambda: matrix.transposed, x)
+
+
+def _apply(matrix: CSR, adjoint: Callable[[], CSR], x: Tensor) -> Tensor:
+    rows = matrix.shape[1]
+    if x.ndim not in (2, 3) or x.shape[-2] != rows:
+        raise PcnetError(f"x has shape {tuple(x.shape)}; it must be ({rows}, d), or (R, {rows}, d) for R runs.")
+    if x.ndim == 2:
+        return _Product.apply(x, matrix, adjoint)
+    runs, _, width = x.shape
+    columns = x.permute(1, 0, 2).reshape(rows, runs * width)
+    return _Product.apply(columns, matrix, adjoint).view(-1, runs, width).permute(1, 0, 2)
+
+
+class _Product(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, matrix: CSR, adjoint: Callable[[], CSR]) -> Tensor:
+        # A transpose that no gradient needs is not made.
+        ctx.adjoint = adjoint
+        return product(matrix, x)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
+        return product(ctx.adjoint(), grads[0].contiguous()), None, None
