@@ -1,18 +1,24 @@
-"""The raw files of the named datasets as their sources publish them: features, labels, edges and fixed splits."""
+"""The raw files of the named datasets as their sources publish them; pickles among them are read as data, never run."""
 
 from __future__ import annotations
 
+import _codecs
+import io
+import pickle
+import warnings
+from collections import defaultdict
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.io
 import scipy.sparse
 
 from pcnet.data._catalogue import EDGES, NODES, PARTS
-from pcnet.data._reading import damaged, reading, unpickle, unpickle_csr, unpickle_npy
+from pcnet.data.own._readers import damaged, reading
+from pcnet.errors import PcnetError
 
 #: CiteSeer inside the package, so that everything runs without a network; `citeseer.txt` says where it comes from.
 EMBEDDED_FILE = Path(__file__).with_name("citeseer.npz")
@@ -164,3 +170,71 @@ def read_object_splits(path: Path, num_nodes: int) -> list[Ids]:
                 raise damaged(path, f"node ids beyond the graph's {num_nodes} nodes")
             splits.append((train, val, test))
         return splits
+
+
+class _CsrState:
+    """Stands in for SciPy's `csr_matrix` while unpickling, so that no SciPy code runs on unchecked state."""
+
+
+# NumPy moved these two functions between releases; its own pickles know where they are.
+_ARRAY = np.empty(0).__reduce__()[0]
+_SCALAR = np.float64(0).__reduce__()[0]
+
+#: Modules that are private by now (numpy._core, scipy.sparse._csr) have their former names here.
+_ALLOWED: dict[tuple[str, str], Any] = {
+    ("numpy", "ndarray"): np.ndarray,
+    ("numpy", "dtype"): np.dtype,
+    ("numpy.core.multiarray", "_reconstruct"): _ARRAY,
+    ("numpy.core.multiarray", "scalar"): _SCALAR,
+    ("scipy.sparse.csr", "csr_matrix"): _CsrState,
+    ("collections", "defaultdict"): defaultdict,
+    ("__builtin__", "list"): list,
+    ("builtins", "list"): list,
+    ("_codecs", "encode"): _codecs.encode,
+}
+
+
+class _Unpickler(pickle.Unpickler):
+    """Builds arrays, lists and dictionaries: it resolves the names in the allow-list and no others."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        try:
+            return _ALLOWED[module.replace("._", "."), name]
+        except KeyError:
+            raise PcnetError(f"the pickle asks for {module}.{name}, which raw graph data never needs") from None
+
+
+def unpickle(path: Path, skip: int = 0) -> Any:
+    """The object pickled in `path` after its first `skip` bytes; strings of Python 2 are read as Latin-1."""
+    with reading(path):
+        stream = io.BytesIO(path.read_bytes()[skip:])
+        with warnings.catch_warnings():
+            # Arrays pickled by old NumPy carry 0 where new NumPy wants False.
+            warnings.simplefilter("ignore")
+            try:
+                value = _Unpickler(stream, encoding="latin1").load()
+            except PcnetError as error:
+                raise PcnetError(f"Refused to read {path}: {error}. Fetch it again from its source.") from None
+        return value
+
+
+def unpickle_csr(path: Path) -> scipy.sparse.csr_matrix:
+    """A pickled SciPy matrix in compressed rows, rebuilt (and so checked) from its three arrays."""
+    value = unpickle(path)
+    with reading(path):
+        if not isinstance(value, _CsrState):
+            raise damaged(path, "no sparse matrix inside")
+        state = vars(value)
+        shape = state.get("_shape") or state["shape"]
+        return scipy.sparse.csr_matrix((state["data"], state["indices"], state["indptr"]), shape=shape)
+
+
+def unpickle_npy(path: Path) -> Any:
+    """An `.npy` file of Python objects: NumPy's header is skipped and the pickle behind it read safely."""
+    with reading(path), path.open("rb") as stream:
+        version = np.lib.format.read_magic(stream)
+        if version != (1, 0):
+            raise damaged(path, f"npy version {version}")
+        np.lib.format.read_array_header_1_0(stream)
+        start = stream.tell()
+    return unpickle(path, skip=start)

@@ -13,11 +13,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pcnet.data.own._build import assemble, check_structural, unlabelled
-from pcnet.data.own._cells import LARGEST, Cells, Coded, Table, listed, word_of
-from pcnet.data.own._features import join
-from pcnet.data.own._labels import Classes, read_ids, read_labels
-from pcnet.data.own._options import ReadOptions
+from pcnet.data.own._build import assemble, check_structural, join, unlabelled
+from pcnet.data.own._cells import LARGEST, Cells, Coded, Table, word_of
+from pcnet.data.own._columns import ReadOptions, listed
+from pcnet.data.own._nodes import Classes, read_ids, read_labels
 from pcnet.data.own._readers import reader
 from pcnet.errors import PcnetError
 from pcnet.graph import CSR, Column, Graph, Schema, check_edges

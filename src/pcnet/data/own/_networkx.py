@@ -10,11 +10,9 @@ import numpy as np
 
 from pcnet.data.own._build import graph_of_nodes, read_weight
 from pcnet.data.own._cells import Coded, Table, shortened, word_of
-from pcnet.data.own._labels import read_ids
-from pcnet.data.own._nodes import Nodes
-from pcnet.data.own._options import ReadOptions
+from pcnet.data.own._columns import ReadOptions, check_drop, node_columns
+from pcnet.data.own._nodes import Nodes, read_ids
 from pcnet.data.own._readers import reader
-from pcnet.data.own._roles import check_drop, node_columns
 from pcnet.errors import PcnetError
 from pcnet.graph import Graph
 
