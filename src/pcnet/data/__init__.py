@@ -7,10 +7,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pcnet.data._catalogue import CATALOGUE, EMBEDDED, Dataset, Facts, dataset_named
+    from pcnet.data._catalogue import (
+        CATALOGUE,
+        EMBEDDED,
+        Dataset,
+        Facts,
+        cache_folder,
+        data_folder,
+        dataset_named,
+        fetch,
+        file_states,
+        find,
+        find_splits,
+    )
     from pcnet.data._csbm import csbm
     from pcnet.data._load import load_dataset, load_embedded, normalise_rows
-    from pcnet.data._sources import cache_folder, data_folder, fetch, file_states, find, find_splits
     from pcnet.data._split import (
         PAPER_PROTOCOLS,
         PROTOCOLS,
@@ -39,10 +50,12 @@ if TYPE_CHECKING:
 
 #: The module of every name.
 _MODULES = {
-    "_catalogue": ("CATALOGUE", "EMBEDDED", "Dataset", "Facts", "dataset_named"),
+    "_catalogue": (
+        *("CATALOGUE", "EMBEDDED", "Dataset", "Facts", "cache_folder", "data_folder", "dataset_named", "fetch"),
+        *("file_states", "find", "find_splits"),
+    ),
     "_csbm": ("csbm",),
     "_load": ("load_dataset", "load_embedded", "normalise_rows"),
-    "_sources": ("cache_folder", "data_folder", "fetch", "file_states", "find", "find_splits"),
     "_split": (
         *("PAPER_PROTOCOLS", "PROTOCOLS", "STRATIFIED", "Split", "check_protocol", "draw_validation", "is_fixed"),
         *("make_split", "official_name", "protocol"),

@@ -10,7 +10,7 @@ from typing import TypeVar
 import torch
 from torch import Tensor
 
-from pcnet.data._catalogue import EMBEDDED, Dataset, dataset_named
+from pcnet.data._catalogue import EMBEDDED, Dataset, dataset_named, fetch, find, find_splits
 from pcnet.data._raw import (
     Ids,
     Raw,
@@ -21,7 +21,6 @@ from pcnet.data._raw import (
     read_planetoid,
     read_webkb,
 )
-from pcnet.data._sources import fetch, find, find_splits
 from pcnet.errors import PcnetError, PcnetWarning
 from pcnet.graph import CSR, Graph, one_way, undirected
 
@@ -135,11 +134,7 @@ def normalise_rows(x: Matrix) -> Matrix:
     if bool((values < 0).any()):
         raise PcnetError("Features hold negative values, so row sums are no scale; standardise the columns instead.")
     if isinstance(x, CSR):
-        row = torch.repeat_interleave(torch.arange(x.shape[0], device=x.device), x.crow.diff().long())
-        sums = torch.zeros(x.shape[0], dtype=torch.float64, device=x.device).index_add_(0, row, x.values.double())
-        return CSR(x.crow, x.col, (x.values.double() / _divisor(sums)[row]).to(x.dtype), x.shape)
-    return (x.double() / _divisor(x.sum(1, keepdim=True, dtype=torch.float64))).to(x.dtype)
-
-
-def _divisor(sums: Tensor) -> Tensor:
-    return torch.where(sums == 0, torch.ones_like(sums), sums)
+        sums = torch.zeros(x.shape[0], dtype=torch.float64, device=x.device).index_add_(0, x.rows, x.values.double())
+        return CSR(x.crow, x.col, (x.values.double() / sums.masked_fill(sums == 0, 1.0)[x.rows]).to(x.dtype), x.shape)
+    sums = x.sum(1, keepdim=True, dtype=torch.float64)
+    return (x.double() / sums.masked_fill(sums == 0, 1.0)).to(x.dtype)

@@ -135,12 +135,11 @@ class Protocol(NamedTuple):
 PROTOCOLS: Registry[Protocol] = Registry("split protocol")
 
 
-def protocol(
-    name: str, *, paper: bool = False, fixed: bool = False, family: Callable[[str], bool] = lambda name: False
-) -> Callable[[Draw], Draw]:
+def protocol(name: str, **about: Any) -> Callable[[Draw], Draw]:
     """Register a way to split: a function of the graph, the name that was asked for and the seed.
 
-    A name that is taken raises a `PcnetError`.
+    What else there is to say `about` it (paper, fixed, family) is False unless given; a name that is taken raises a
+    `PcnetError`.
 
     >>> from pcnet import csbm
     >>> @protocol("thirds")
@@ -152,7 +151,7 @@ def protocol(
     """
 
     def register(draw: Draw) -> Draw:
-        PROTOCOLS.add(name, Protocol(draw, paper, fixed, family))
+        PROTOCOLS.add(name, Protocol(draw, **about))
         return draw
 
     return register

@@ -27,7 +27,6 @@ from pcnet.graph._operator import (
     Operator,
     SelfLoops,
     cached_operator,
-    clear_operator_cache,
     spectral_density,
     spectral_interval,
 )

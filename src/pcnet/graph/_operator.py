@@ -153,22 +153,15 @@ _lock = threading.Lock()
 
 
 def cached_operator(
-    edge_index: Tensor,
-    num_nodes: int,
-    edge_weight: Tensor | None = None,
-    *,
-    eta: float,
-    dtype: torch.dtype,
-    self_loops: SelfLoops = "add",
-    direction: Direction = "symmetrise",
+    edge_index: Tensor, num_nodes: int, edge_weight: Tensor | None = None, **settings: Any
 ) -> Operator:
-    """The operator of an edge list; the same edges, weights and settings give the same object.
+    """The operator of an edge list by the settings of `from_edges`; equal ones of equal settings are one object.
 
     An entry is found by comparing edges and weights themselves with a private copy. No identity, address or hash is
     trusted, so another graph, or the same tensor changed in place, can never meet a stale operator. The comparison
     reads each edge once, which is little work compared with the products that follow.
     """
-    key = (num_nodes, eta, dtype, self_loops, direction, edge_index.device)
+    key = (num_nodes, settings, edge_index.device)
     with _lock:
         for place, entry in enumerate(_cache):
             if entry[0] == key and _same(entry[1], edge_index) and _same(entry[2], edge_weight):
@@ -176,19 +169,11 @@ def cached_operator(
                 del _cache[place]
                 _cache.appendleft(entry)
                 return entry[3]
-    operator = Operator.from_edges(
-        edge_index, num_nodes, edge_weight, eta=eta, self_loops=self_loops, direction=direction, dtype=dtype
-    )
+    operator = Operator.from_edges(edge_index, num_nodes, edge_weight, **settings)
     weight = None if edge_weight is None else edge_weight.detach().clone()
     with _lock:
         _cache.appendleft((key, edge_index.clone(), weight, operator))
     return operator
-
-
-def clear_operator_cache() -> None:
-    """Forget every kept operator (and free its memory)."""
-    with _lock:
-        _cache.clear()
 
 
 def _same(kept: Tensor | None, given: Tensor | None) -> bool:
@@ -209,12 +194,8 @@ def _adjacency(edge_index: Tensor, n: int, edge_weight: Tensor | None) -> scipy.
 
 def _with_loops(adjacency: scipy.sparse.csr_matrix, policy: SelfLoops) -> scipy.sparse.csr_matrix:
     native = adjacency.diagonal()
-    wanted = {
-        "add": native + 1.0,
-        "fill": np.where(native == 0, 1.0, native),
-        "keep": native,
-        "remove": np.zeros_like(native),
-    }[policy]
+    filled = np.where(native == 0, 1.0, native)
+    wanted = {"add": native + 1.0, "fill": filled, "keep": native, "remove": np.zeros_like(native)}[policy]
     result = (adjacency + scipy.sparse.diags(wanted - native)).tocsr()
     result.eliminate_zeros()
     return result
@@ -273,11 +254,11 @@ def spectral_density(
     def scaled(x: NDArray[np.float64]) -> NDArray[np.float64]:
         return (matrix @ x - centre * x) / half
 
-    n = matrix.shape[0]
-    # The error falls with the square root of all drawn signs together: of a large graph, few vectors are enough.
-    vectors = min(16, max(2, PROBE_SIGNS // n))
-    z = np.random.default_rng(0).choice([-1.0, 1.0], size=(n, vectors)) if signals is None else signals
-    mu = _moments(scaled, z, moments)
+    if signals is None:
+        # The error falls with the square root of all drawn signs together: of a large graph, few vectors are enough.
+        n = matrix.shape[0]
+        signals = np.random.default_rng(0).choice([-1.0, 1.0], size=(n, min(16, max(2, PROBE_SIGNS // n))))
+    mu = _moments(scaled, signals, moments)
     order = np.arange(moments)
     q = np.pi / (moments + 1)
     jackson = ((moments - order + 1) * np.cos(q * order) + np.sin(q * order) / np.tan(q)) / (moments + 1)

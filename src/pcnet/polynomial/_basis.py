@@ -118,10 +118,8 @@ class Jacobi(Basis):
         slope = (q + 1) * (q + 2) / norm
         offset = (a**2 - b**2) * (q + 1) / (norm * q)
         back = 2 * (n + a) * (n + b) * (q + 2) / (norm * q)
-        first = ((a + b + 2) / 2, (a - b) / 2, 0.0)
-        slope, offset, back = (
-            np.concatenate([[start], rest])[:order] for start, rest in zip(first, (slope, offset, back), strict=True)
-        )
+        first = (a + b + 2) / 2, (a - b) / 2, 0.0
+        slope, offset, back = (np.append(*each)[:order] for each in zip(first, (slope, offset, back), strict=True))
         return slope, offset, back
 
 
@@ -149,8 +147,7 @@ class Recurrence(Basis):
             raise PcnetError(
                 f"This Recurrence has {len(self.a)} steps, so its order cannot be {order}; extend a, b, c."
             )
-        a, b, c = (np.array(steps[:order], dtype=np.float64) for steps in (self.a, self.b, self.c))
-        return a, b, c
+        return np.array(self.a[:order], float), np.array(self.b[:order], float), np.array(self.c[:order], float)
 
 
 def evaluate_polynomial(coefficients: ArrayLike, basis: Basis, s: ArrayLike) -> FloatArray:
@@ -164,7 +161,7 @@ def evaluate_polynomial(coefficients: ArrayLike, basis: Basis, s: ArrayLike) -> 
     P = basis.evaluate(s.ravel(), c.shape[-1] - 1)
     if c.ndim == 2 and P.ndim == 3 and len(c) != len(P):
         raise PcnetError(f"coefficients have {len(c)} groups but the basis has {len(P)}; give one row per group.")
-    values: FloatArray = np.einsum("...n,...ns->...s", c, P)
+    values = np.einsum("...n,...ns->...s", c, P)
     return values.reshape((*values.shape[:-1], *s.shape))
 
 
@@ -186,8 +183,7 @@ def poisson_charlier(n: int, gamma: ArrayLike, t: ArrayLike) -> FloatArray:
     n = whole_number("n", n)
     if n > _LARGEST_FACTORIAL:
         raise PcnetError(f"n must be at most {_LARGEST_FACTORIAL}, not {n}; charlier_series gives C_n/n! instead.")
-    value: FloatArray = math.factorial(n) * charlier_series(n, gamma, t)[n]
-    return value
+    return math.factorial(n) * charlier_series(n, gamma, t)[n]
 
 
 def charlier_matrix(K: int, N: int, t: float) -> FloatArray:

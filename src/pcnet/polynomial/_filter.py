@@ -35,8 +35,7 @@ def truncated_filter(lam: ArrayLike, k: int, N: int, t: float) -> FloatArray:
 def limit_filter(lam: ArrayLike, k: int, t: float) -> FloatArray:
     """g_{k,t}(λ̃) = (1 − λ̃)^k e^{tλ̃}, the truncated filter with N → ∞."""
     k, t, lam = whole_number("k", k), finite_number("t", t), np.asarray(lam, dtype=np.float64)
-    value: FloatArray = (1 - lam) ** k * np.exp(t * lam)
-    return value
+    return (1 - lam) ** k * np.exp(t * lam)
 
 
 def filter_family(
@@ -58,12 +57,7 @@ def filter_family(
 
 
 def pc_response(
-    lam: ArrayLike,
-    theta: ArrayLike,
-    N: int | None,
-    t: float,
-    identity: bool = True,
-    mode: Mode = "truncated",
+    lam: ArrayLike, theta: ArrayLike, N: int | None, t: float, identity: bool = True, mode: Mode = "truncated"
 ) -> FloatArray:
     """g(λ̃) = θ_0 + Σ_{k=1..K} θ_k g_{k,t}(λ̃), PC-Conv's frequency response at eigenvalues λ̃ = p − 1 − s of L̃.
 
@@ -143,8 +137,7 @@ def heat_kernel(lam: ArrayLike, t: float) -> FloatArray:
 
     Every power of L̃ carries its own power of t (in the paper's text t multiplies p − 1 alone).
     """
-    value: FloatArray = np.exp(finite_number("t", t) * np.asarray(lam, dtype=np.float64))
-    return value
+    return np.exp(finite_number("t", t) * np.asarray(lam, dtype=np.float64))
 
 
 def heterophilic_energy(lam: ArrayLike, t: float, alpha1: float) -> FloatArray:
@@ -159,8 +152,7 @@ def homophilic_energy(lam: ArrayLike) -> FloatArray:
 
 def heterophilic_step(lam: ArrayLike, t: float, alpha1: float) -> FloatArray:
     """1/(α₁ + h₁(λ̃)). It is the heat kernel e^{tλ̃} whatever α₁ is: α₁ only decides which p are admissible."""
-    value: FloatArray = 1 / (alpha1 + heterophilic_energy(lam, t, alpha1))
-    return value
+    return 1 / (alpha1 + heterophilic_energy(lam, t, alpha1))
 
 
 def homophilic_step(lam: ArrayLike, alpha2: float) -> FloatArray:
@@ -171,8 +163,7 @@ def homophilic_step(lam: ArrayLike, alpha2: float) -> FloatArray:
             f"alpha2 + λ̃ must be positive, but λ̃ reaches {np.min(lam):g} with alpha2 = {alpha2:g}: the "
             "energy has no minimum there. Take p of at least 2, which keeps λ̃ positive, or a larger alpha2."
         )
-    value: FloatArray = 1 / denominator
-    return value
+    return 1 / denominator
 
 
 def two_fold_filter(lam: ArrayLike, t: float, alpha1: float, alpha2: float) -> FloatArray:
@@ -240,9 +231,8 @@ def identifiability(K: int, N: int, t: float, identity: bool = True) -> Identifi
     B = charlier_matrix(K, N, t)[:, 0 if identity else 1 :]
     singular = np.linalg.svd(B, compute_uv=False)
     rank = int((singular > singular[0] * max(B.shape) * np.finfo(np.float64).eps).sum())
-    parameters = B.shape[1]
-    condition = float(singular[0] / singular[-1]) if rank == parameters else math.inf
-    return Identifiability(rank, parameters, condition)
+    condition = float(singular[0] / singular[-1]) if rank == B.shape[1] else math.inf
+    return Identifiability(rank, B.shape[1], condition)
 
 
 def truncation_error(K: int, N: int, t: float, interval: Sequence[float]) -> FloatArray:
@@ -250,18 +240,10 @@ def truncation_error(K: int, N: int, t: float, interval: Sequence[float]) -> Flo
     lam = np.linspace(*finite_interval("interval", interval), _GRID_POINTS)
     limit = filter_family(lam, K, None, t, identity=False, mode="limit")
     truncated = filter_family(lam, K, N, t, identity=False)
-    error: FloatArray = np.abs(truncated - limit).max(axis=0) / np.abs(limit).max(axis=0)
-    return error
+    return np.abs(truncated - limit).max(axis=0) / np.abs(limit).max(axis=0)
 
 
-def filter_warnings(
-    K: int,
-    N: int,
-    t: float,
-    p: float,
-    identity: bool = True,
-    mode: Mode = "truncated",
-) -> list[str]:
+def filter_warnings(K: int, N: int, t: float, p: float, identity: bool = True, mode: Mode = "truncated") -> list[str]:
     """Sentences about settings that are legal but probably not what was meant; none for good ones.
 
     They name a θ that is not identifiable (truncated mode only), a missing heat kernel (t = 0), and a p below the

@@ -38,9 +38,7 @@ def apply_polynomial(operator: Operator, x: Tensor, coefficients: Tensor, basis:
     tensor([[2.],
             [4.]])
     """
-    n = operator.num_nodes
-    if x.ndim not in (2, 3) or x.shape[-2] != n:
-        raise PcnetError(f"x has shape {tuple(x.shape)}; the graph needs ({n}, d), or (R, {n}, d) for R runs.")
+    columns = _columns(x, operator.num_nodes)
     kinds = {x.dtype, coefficients.dtype, operator.matrix.dtype}
     if len(kinds) > 1:
         names = ", ".join(sorted(str(kind) for kind in kinds))
@@ -51,13 +49,11 @@ def apply_polynomial(operator: Operator, x: Tensor, coefficients: Tensor, basis:
     # The groups of a basis are runs, or the columns of a single run.
     groups, each = (runs, width) if x.ndim == 3 else (width, 1)
     recurrence = _recurrence(basis, coefficients.shape[-1] - 1, groups, each, x.dtype, x.device)
-    columns = x if x.ndim == 2 else x.permute(1, 0, 2).reshape(n, runs * width)
     if not x.is_cuda:
         # A coefficient for each column, or one for all, and the order comes first.
         repeats = runs * width // len(grouped) if len(grouped) > 1 else 1
         grouped = grouped.unsqueeze(1).expand(-1, repeats, -1).reshape(len(grouped) * repeats, grouped.shape[1]).t()
-    z = _Polynomial.apply(columns, grouped.contiguous(), operator, recurrence)
-    return z if x.ndim == 2 else z.view(n, runs, width).permute(1, 0, 2)
+    return _runs(_Polynomial.apply(columns, grouped.contiguous(), operator, recurrence), x)
 
 
 class _Polynomial(torch.autograd.Function):
@@ -122,7 +118,7 @@ def apply_operator(operator: Operator, x: Tensor) -> Tensor:
     tensor([[2.],
             [2.]])
     """
-    return _apply(operator.matrix, lambda: operator.adjoint, x)
+    return _runs(_Product.apply(_columns(x, operator.num_nodes), operator.matrix, lambda: operator.adjoint), x)
 
 
 def apply_matrix(matrix: CSR, x: Tensor) -> Tensor:
@@ -132,18 +128,19 @@ def apply_matrix(matrix: CSR, x: Tensor) -> Tensor:
     >>> apply_matrix(matrix, torch.tensor([[1.0], [3.0]]))
     tensor([[6.]])
     """
-    return _apply(matrix, lambda: matrix.transposed, x)
+    return _runs(_Product.apply(_columns(x, matrix.shape[1]), matrix, lambda: matrix.transposed), x)
 
 
-def _apply(matrix: CSR, adjoint: Callable[[], CSR], x: Tensor) -> Tensor:
-    rows = matrix.shape[1]
-    if x.ndim not in (2, 3) or x.shape[-2] != rows:
-        raise PcnetError(f"x has shape {tuple(x.shape)}; it must be ({rows}, d), or (R, {rows}, d) for R runs.")
-    if x.ndim == 2:
-        return _Product.apply(x, matrix, adjoint)
-    runs, _, width = x.shape
-    columns = x.permute(1, 0, 2).reshape(rows, runs * width)
-    return _Product.apply(columns, matrix, adjoint).view(-1, runs, width).permute(1, 0, 2)
+def _columns(x: Tensor, n: int) -> Tensor:
+    """x (n, d), or the columns of R runs (R, n, d) side by side."""
+    if x.ndim not in (2, 3) or x.shape[-2] != n:
+        raise PcnetError(f"x has shape {tuple(x.shape)}; the graph needs ({n}, d), or (R, {n}, d) for R runs.")
+    return x if x.ndim == 2 else x.permute(1, 0, 2).reshape(n, x.shape[0] * x.shape[2])
+
+
+def _runs(columns: Tensor, x: Tensor) -> Tensor:
+    """Columns that were made of those of x, run by run as x is."""
+    return columns if x.ndim == 2 else columns.view(-1, x.shape[0], x.shape[2]).permute(1, 0, 2)
 
 
 class _Product(torch.autograd.Function):

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from pcnet._progress import Progress
-from pcnet.data.own._arrays import Arrays, graph_of_arrays
 from pcnet.data.own._arrow import frame_source, is_a, is_frame
 from pcnet.data.own._build import graph_of_tables
 from pcnet.data.own._columns import ReadOptions, listed
-from pcnet.data.own._networkx import graph_of_networkx
+from pcnet.data.own._libraries import Arrays, graph_of_arrays, graph_of_networkx
 from pcnet.data.own._readers import ADVICE, READERS, Source, Tables, open_file, reading, table_suffixes
 from pcnet.data.own._readers import reader as reader
 from pcnet.errors import PcnetError
