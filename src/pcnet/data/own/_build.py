@@ -17,7 +17,7 @@ from pcnet.data.own._columns import KINDS, NodeColumns, ReadOptions, check_drop,
 from pcnet.data.own._nodes import Classes, Nodes, label_candidates, read_labels, read_nodes
 from pcnet.data.own._readers import FEATURES, Tables
 from pcnet.errors import PcnetError, close_match
-from pcnet.graph import CSR, Column, Graph, Kind, LabelCandidate, Operator, Schema, label_advice, undirected
+from pcnet.graph import CSR, Column, Graph, Kind, Operator, Schema, label_advice, undirected
 
 #: A bag keeps the words that most rows have.
 MOST_WORDS = 5_000
@@ -72,18 +72,11 @@ def graph_of_nodes(
             if options.label is not None:
                 raise PcnetError(f"{empty}; fill it, or name another one.")
             said.append(f"{empty}.")
-    candidates: tuple[LabelCandidate, ...] = ()
-    if classes is None and options.schema is None:
-        candidates = label_candidates(others)
-        if candidates:
-            said.append(f"No column holds labels. {label_advice(candidates)} Until then they are features.")
-    x, schema = None, options.schema
-    if schema is None:
-        schema = describe(table, columns.features, options.kinds, said)
-    else:
-        check_structural(schema)
-    if schema.columns:
-        x = encode(table, schema, said)
+    candidates = label_candidates(others) if classes is None and options.schema is None else ()
+    if candidates:
+        said.append(f"No column holds labels. {label_advice(candidates)} Until then they are features.")
+    schema = not_structural(options.schema) or describe(table, columns.features, options.kinds, said)
+    x = encode(table, schema, said) if schema.columns else None
     more = {"name": name, "ids": nodes.ids, "classes": classes, "label_candidates": candidates}
     return assemble(nodes.ends, weight, x, schema, y, options, said, **more)
 
@@ -152,13 +145,14 @@ def unlabelled(num_nodes: int, options: ReadOptions) -> tuple[Tensor, Classes | 
     return torch.full((num_nodes,), -1), None if options.classes is None else tuple(options.classes)
 
 
-def check_structural(schema: Schema) -> None:
-    """Refuse to compute features of edges for a classifier that knows those of other edges."""
-    if schema.structural:
+def not_structural(schema: Schema | None) -> Schema | None:
+    """The schema; a classifier that knows features computed of other edges is refused."""
+    if schema is not None and schema.structural:
         raise PcnetError(
             "The classifier was trained on features computed from its own graph's edges, which mean nothing on another "
             "graph; train it again on nodes with columns of their own."
         )
+    return schema
 
 
 def describe(table: Table, names: Sequence[str], kinds: Mapping[str, Kind], notes: list[str]) -> Schema:

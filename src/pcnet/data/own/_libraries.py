@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pcnet.data.own._build import assemble, check_structural, graph_of_nodes, join, read_weight, unlabelled
+from pcnet.data.own._build import assemble, graph_of_nodes, join, not_structural, read_weight, unlabelled
 from pcnet.data.own._cells import LARGEST, Cells, Coded, Table, shortened, word_of
 from pcnet.data.own._columns import ReadOptions, check_drop, listed, node_columns
 from pcnet.data.own._nodes import Classes, Nodes, read_ids, read_labels
@@ -112,7 +112,7 @@ def graph_of_arrays(name: str, arrays: Arrays, options: ReadOptions) -> Graph:
     check_edges(torch.from_numpy(index), nodes, None if weight is None else torch.from_numpy(weight))
     notes: list[str] = []
     y, classes = _labels(arrays, nodes, options, notes)
-    x, schema = _features(arrays.x, nodes, options.schema)
+    x, schema = _features(arrays.x, nodes, not_structural(options.schema))
     ids = None if arrays.ids is None else read_ids(_cells(arrays.ids, "ids", nodes))[0]
     more = {"name": name, "ids": ids, "classes": classes, "fixed_splits": _splits(arrays.masks, nodes)}
     return assemble(index, weight, x, schema, y, options, notes, **more)
@@ -120,8 +120,6 @@ def graph_of_arrays(name: str, arrays: Arrays, options: ReadOptions) -> Graph:
 
 def _features(x: Any, nodes: int, schema: Schema | None) -> tuple[Tensor | CSR | None, Schema]:
     """x as it is; a matrix is one column of lists."""
-    if schema is not None:
-        check_structural(schema)
     if x is None:
         if schema is not None:
             raise PcnetError("The graph has no features; the classifier was trained with some.")

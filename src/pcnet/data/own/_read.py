@@ -101,16 +101,17 @@ def graph_of(
             "graph, PyG's Data or a SciPy matrix; for arrays there are pcnet.graph_from_scipy(adjacency, x, y) and "
             "pcnet.Graph(edge_index, x, y)."
         )
+    title = title or (value.title if isinstance(value, Arrays) else f"The {kind}")
     if options.nodes is not None or options.features is not None:
         more = "features" if options.nodes is None else "table of nodes"
-        raise PcnetError(f"{title or f'The {kind}'} holds nodes and edges; leave out the {more}.")
+        raise PcnetError(f"{title} holds nodes and edges; leave out the {more}.")
     if isinstance(value, Arrays):
         return graph_of_arrays(name, value, options)
     if not isinstance(value, Graph):
         return graph_of_networkx(name, value, options)
     if options.columns or options.directed:
         unused = ", ".join(options.columns) or "directed"
-        raise PcnetError(f"{title or f'The {kind}'} is taken as it is; leave out {unused}.")
+        raise PcnetError(f"{title} is taken as it is; leave out {unused}.")
     return value
 
 
@@ -153,8 +154,7 @@ def graph_from_pyg(data: Any, *, name: str = "graph", **options: Any) -> Graph:
     >>> graph_from_pyg(Data(torch.eye(3), torch.tensor([[0, 1], [1, 2]]), y=torch.tensor([0, 1, 0]))).num_features
     3
     """
-    arrays = Arrays.of_pyg(data)
-    return graph_of(arrays, ReadOptions(**options), name=name, title=arrays.title)
+    return graph_of(Arrays.of_pyg(data), ReadOptions(**options), name=name)
 
 
 def graph_from_scipy(adjacency: Any, x: Any = None, y: Any = None, *, name: str = "graph", **options: Any) -> Graph:
@@ -167,8 +167,7 @@ def graph_from_scipy(adjacency: Any, x: Any = None, y: Any = None, *, name: str 
     >>> graph_from_scipy(scipy.sparse.eye(3, k=1), y=["cat", "dog", ""]).y.tolist()
     [0, 1, -1]
     """
-    arrays = Arrays.of_matrix(adjacency, x, y)
-    return graph_of(arrays, ReadOptions(**options), name=name, title=arrays.title)
+    return graph_of(Arrays.of_matrix(adjacency, x, y), ReadOptions(**options), name=name)
 
 
 def as_graph(value: Any, *, schema: Schema | None = None, classes: Sequence[str | int] | None = None) -> Graph:
