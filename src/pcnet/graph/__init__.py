@@ -22,13 +22,6 @@ from pcnet.graph._homophily import (
     label_informativeness,
     node_homophily,
 )
-from pcnet.graph._operator import (
-    Direction,
-    Operator,
-    SelfLoops,
-    cached_operator,
-    spectral_density,
-    spectral_interval,
-)
+from pcnet.graph._operator import Direction, Operator, SelfLoops, cached_operator, spectral_density, spectral_interval
 from pcnet.graph._structural import StructuralEdges, StructuralPairs, structural_pairs
 from pcnet.graph._two_hop import two_hop

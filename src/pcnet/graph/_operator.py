@@ -152,9 +152,7 @@ _cache: deque[tuple[tuple[Any, ...], Tensor, Tensor | None, Operator]] = deque(m
 _lock = threading.Lock()
 
 
-def cached_operator(
-    edge_index: Tensor, num_nodes: int, edge_weight: Tensor | None = None, **settings: Any
-) -> Operator:
+def cached_operator(edge_index: Tensor, num_nodes: int, edge_weight: Tensor | None = None, **settings: Any) -> Operator:
     """The operator of an edge list by the settings of `from_edges`; equal ones of equal settings are one object.
 
     An entry is found by comparing edges and weights themselves with a private copy. No identity, address or hash is

@@ -270,12 +270,9 @@ def filter_warnings(K: int, N: int, t: float, p: float, identity: bool = True, m
     return sentences
 
 
-def warn_once(messages: Iterable[str], stacklevel: int = 2) -> None:
-    """Issue each sentence as a `PcnetWarning`, but never the same one twice in a process.
-
-    `stacklevel` counts from the line that calls `warn_once`, as in `warnings.warn`.
-    """
+def warn_once(messages: Iterable[str]) -> None:
+    """Issue each sentence as a `PcnetWarning` about the caller's caller, but never the same one twice in a process."""
     for message in messages:
         if message not in _already_said:
             _already_said.add(message)
-            warnings.warn(message, PcnetWarning, stacklevel=stacklevel + 1)
+            warnings.warn(message, PcnetWarning, stacklevel=3)

@@ -102,12 +102,7 @@ def sweep(
 
 
 def sweep_by(
-    plan: Plan,
-    matrix: CSR,
-    x: Tensor,
-    coefficients: Tensor,
-    recurrence: Sequence[Step],
-    against: Tensor | None = None,
+    plan: Plan, matrix: CSR, x: Tensor, coefficients: Tensor, recurrence: Sequence[Step], against: Tensor | None = None
 ) -> Swept:
     """`sweep` by a plan: its tiles of columns, laid together."""
     tiles, by_columns = plan.tiles(x.shape[1]), plan.share == "columns" or not recurrence
