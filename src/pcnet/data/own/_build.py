@@ -39,8 +39,8 @@ def graph_of_tables(name: str, tables: Tables, options: ReadOptions) -> Graph:
     """Read the edges, the nodes that they join, and everything about these."""
     for table in tables.sources:
         check_names(table.title, table.names)
-    listed = () if tables.features is None else (FEATURES,)
-    check_drop(options.drop, [*(column for table in tables.sources for column in table.names), *listed])
+    names = [column for table in tables.sources for column in table.names]
+    check_drop(options.drop, names if tables.features is None else [*names, FEATURES])
     source, target, weight, said = edge_columns(tables.edges.title, tables.edges.names, options)
     notes = [*tables.notes, *(note for table in tables.sources for note in table.notes), *said]
     edges = tables.rows(tables.edges, [column for column in (source, target, weight) if column]).columns
@@ -124,12 +124,12 @@ def _merge_edges(
     """
     source, target = ends
     keys = np.sort(source * num_nodes + target)
-    listed, twice, loops = len(keys), int((np.diff(keys) == 0).sum()), int((source == target).sum())
+    twice, loops = int((np.diff(keys) == 0).sum()), int((source == target).sum())
     if twice:
         fate = "are kept" if directed else "count once" if weight is None else "add up"
-        notes.append(f"{twice:,} of {listed:,} edges are listed before and {fate}.")
+        notes.append(f"{twice:,} of {len(keys):,} edges are listed before and {fate}.")
     if loops:
-        notes.append(f"{loops:,} of {listed:,} edges are loops and kept.")
+        notes.append(f"{loops:,} of {len(keys):,} edges are loops and kept.")
     if directed:
         return torch.from_numpy(ends), None if weight is None else torch.from_numpy(weight.astype(np.float32))
     if weight is None:

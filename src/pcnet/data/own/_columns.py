@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -198,11 +199,9 @@ def check_drop(drop: Iterable[str], names: Sequence[str]) -> None:
 
 def check_names(title: str, names: Sequence[str]) -> None:
     """Refuse a table two of whose columns have one name."""
-    seen: set[str] = set()
-    for name in names:
-        if name in seen and not is_unnamed(name):
+    for name, count in Counter(names).items():
+        if count > 1 and not is_unnamed(name):
             raise PcnetError(f"{title} has two columns '{name}'; give each its own name.")
-        seen.add(name)
 
 
 def _given(title: str, names: Sequence[str], name: str | None, role: str) -> str | None:
