@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from pcnet._files import write_text
 from pcnet.data._catalogue import PARTS, sha256
-from pcnet.data._raw import EMBEDDED_FILE, Raw, read_planetoid
+from pcnet.data._load import EMBEDDED_FILE, Raw, read_planetoid
 
 NOTE = """\
 citeseer.npz: the CiteSeer citation graph in Planetoid's node order.

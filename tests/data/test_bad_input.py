@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from pcnet.data import Split, csbm, load_dataset, make_split, normalise_rows
-from pcnet.data._reading import unpickle, unpickle_npy
+from pcnet.data._load import unpickle, unpickle_npy
 from pcnet.errors import PcnetError
 from pcnet.graph import Graph
 

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pcnet.data import normalise_rows
-from pcnet.data._canonical import one_way, undirected
-from pcnet.graph import CSR
+from pcnet.graph import CSR, one_way, undirected
 
 PAIRS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=30)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 
 from pcnet.data import load_dataset, load_embedded
-from pcnet.data._raw import EMBEDDED_FILE
+from pcnet.data._load import EMBEDDED_FILE
 
 
 def test_equals_raw_files(load):

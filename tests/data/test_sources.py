@@ -10,8 +10,7 @@ import torch
 from torch_geometric.datasets import LINKXDataset, Planetoid, WebKB
 
 from pcnet.data import CATALOGUE, load_dataset
-from pcnet.data._catalogue import checksums
-from pcnet.data._sources import _url
+from pcnet.data._catalogue import _url, checksums
 from pcnet.errors import PcnetError
 
 

@@ -171,14 +171,13 @@ def test_unlabelled_nodes_are_in_no_set_and_no_quota():
 
 
 def test_penn94_official_splits(real):
-    from pcnet.data._raw import read_object_splits
+    from pcnet.data._load import read_object_splits
 
     splits = read_object_splits(real / "linkx/penn94/raw/fb100-Penn94-splits.npy", 41554)
     assert [tuple(map(len, split)) for split in splits] == [(19407, 9703, 9705)] * 5
     y = torch.full((41554,), -1)
-    y[torch.from_numpy(np.concatenate(splits[0]))] = torch.arange(38815) % 2
-    fixed = tuple(tuple(map(torch.from_numpy, split)) for split in splits)
-    graph = Graph(torch.tensor([[0], [1]]), torch.ones(41554, 1), y, fixed_splits=fixed)
+    y[torch.cat(splits[0])] = torch.arange(38815) % 2
+    graph = Graph(torch.tensor([[0], [1]]), torch.ones(41554, 1), y, fixed_splits=tuple(splits))
     split = make_split(graph, FIXED, 4)
     assert split.sizes == (19407, 9703, 9705)
     assert any("50/25/25" in note for note in split.notes)

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 import torch
 
-from pcnet.graph import Operator, _operator, cached_operator, clear_operator_cache
+from pcnet.graph import Operator, _operator, cached_operator
 
 RING = torch.tensor([[0, 1, 2, 3, 1, 2, 3, 0], [1, 2, 3, 0, 0, 1, 2, 3]])
 
 
 @pytest.fixture(autouse=True)
 def empty_cache():
-    clear_operator_cache()
+    _operator._cache.clear()
     yield
-    clear_operator_cache()
+    _operator._cache.clear()
 
 
 def get(edges, n=4, weight=None, eta=0.5, dtype=torch.float32) -> Operator:
@@ -106,7 +106,7 @@ def test_what_is_used_stays():
 
 def test_cleared():
     before = get(RING)
-    clear_operator_cache()
+    _operator._cache.clear()
     assert get(RING) is not before
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pcnet.data import csbm
 from pcnet.errors import PcnetError
-from pcnet.graph import Operator, _spectrum, spectral_density
+from pcnet.graph import Operator, _operator, spectral_density
 from strategies import Edges, graphs
 
 
@@ -50,7 +50,7 @@ def test_interval_holds_all_eigenvalues_and_little_more(name, eta, loops):
     op = Operator.from_edges(graph.edge_index, graph.num_nodes, eta=eta, self_loops=loops, dtype=torch.float64)
     eigenvalues = np.linalg.eigvalsh(op.matrix.to_scipy().toarray())
     low, high = op.interval
-    assert graph.num_nodes > _spectrum.DENSE_LIMIT
+    assert graph.num_nodes > _operator.DENSE_LIMIT
     slack = 1e-13 * max(1, abs(high))
     assert low <= eigenvalues[0] + slack
     assert high >= eigenvalues[-1] - slack

@@ -18,8 +18,7 @@ from rich.console import Console
 
 from pcnet import PcnetError
 from pcnet.data import CATALOGUE, load_embedded
-from pcnet.data._load import _read
-from pcnet.data._raw import read_embedded
+from pcnet.data._load import _read, read_embedded
 from pcnet.graph import Graph
 from pcnet.paper import datasets_table, published_statistics, run_datasets, statistics
 from pcnet.paper._datasets import NUMBERS

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pcnet.errors import PcnetError, PcnetWarning
 from pcnet.polynomial import (
     Identifiability,
-    _diagnosis,
+    _filter,
     charlier_matrix,
     filter_warnings,
     identifiability,
@@ -183,16 +183,15 @@ def test_warnings_in_words(change, words):
 
 
 def test_each_sentence_is_said_once(monkeypatch):
-    monkeypatch.setattr(_diagnosis, "_already_said", set())
+    monkeypatch.setattr(_filter, "_already_said", set())
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         warn_once(["One.", "Two.", "One."])
         warn_once(["Two.", "Three."])
     assert [str(warning.message) for warning in heard] == ["One.", "Two.", "Three."]
     assert {warning.category for warning in heard} == {PcnetWarning}
-    # stacklevel 1 is the line that calls warn_once; by default it is that line's caller.
     with pytest.warns(PcnetWarning, match="Four") as here:
-        warn_once(["Four."], stacklevel=1)
+        (lambda: warn_once(["Four."]))()
     assert here[0].filename == __file__
 
 

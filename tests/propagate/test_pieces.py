@@ -13,7 +13,7 @@ from torch import Tensor
 from pcnet.graph import CSR, Operator
 from pcnet.polynomial import Chebyshev, Jacobi, Powers
 from pcnet.propagate import _sweep, _threads, apply_polynomial
-from pcnet.propagate._polynomial import _recurrence
+from pcnet.propagate._apply import _recurrence
 from pcnet.propagate._sweep import BAG, column_sums, cut, planned_sweep, sweep, sweep_by, sweep_in_parts
 from pcnet.propagate._threads import Plan
 

@@ -9,7 +9,7 @@ import torch
 
 from pcnet.errors import PcnetError
 from pcnet.propagate import _threads, available_threads, one_core, threads_setting
-from pcnet.propagate._threads import CLEARLY, LINE, PIECE, WIDE, Plan, Plans, alone, team
+from pcnet.propagate._threads import CLEARLY, LINE, PIECE, WIDE, Plan, Plans, plans_for, team
 
 
 class Times:
@@ -46,7 +46,7 @@ def test_all_threads_unless_fewer_are_clearly_quicker():
     nearly = Times(1.0, 1.01 * CLEARLY, gain=0.0)
     assert Plans().find(*LARGE, 4, nearly) == nearly.asked[0]
     assert nearly.asked[0].threads == 4
-    assert Plans().find(*LARGE, 4, Times(gain=-1.0)) == alone(10_000, 100)
+    assert Plans().find(*LARGE, 4, Times(gain=-1.0)) == plans_for(10_000, 100)[0]
 
 
 def test_no_more_threads_than_processors():
@@ -58,7 +58,7 @@ def test_no_more_threads_than_processors():
 @pytest.mark.parametrize(("sizes", "threads"), [(LARGE, 1), ((10_000, 50_000, 100), 4)])
 def test_nothing_is_measured_for_one_thread_or_short_products(sizes, threads):
     times = Times()
-    assert Plans().find(*sizes, threads, times) == alone(10_000, 100)
+    assert Plans().find(*sizes, threads, times) == plans_for(10_000, 100)[0]
     assert times.asked == []
 
 
@@ -77,7 +77,7 @@ def test_measured_once_for_a_matrix_and_about_as_many_columns():
 @pytest.mark.parametrize("width", [1, 64, 1000])
 def test_pieces_fit(rows, width):
     """One thread's columns are lines of the cache and no larger than a piece; a huge graph is cut by rows."""
-    plan = alone(rows, width)
+    plan = plans_for(rows, width)[0]
     tile = plan.tiles(width)[0].stop
     assert plan.threads == 1
     if plan.share == "columns":
@@ -95,7 +95,7 @@ def test_the_setting_prevails(monkeypatch):
     assert Plans().find(*LARGE, 8, times).threads == 3
     assert {plan.threads for plan in times.asked} == {3}
     # What torch is told counts as well: a worker has one core.
-    assert Plans().find(*LARGE, 1, times) == alone(10_000, 100)
+    assert Plans().find(*LARGE, 1, times) == plans_for(10_000, 100)[0]
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "two", "1.5"])

@@ -7,14 +7,26 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pcnet.data._canonical import normalise_rows
-    from pcnet.data._catalogue import CATALOGUE, EMBEDDED, Dataset, Facts, dataset_named
+    from pcnet.data._catalogue import (
+        CATALOGUE,
+        EMBEDDED,
+        Dataset,
+        Facts,
+        cache_folder,
+        data_folder,
+        dataset_named,
+        fetch,
+        file_states,
+        find,
+        find_splits,
+    )
     from pcnet.data._csbm import csbm
-    from pcnet.data._load import load_dataset, load_embedded
-    from pcnet.data._protocols import (
+    from pcnet.data._load import load_dataset, load_embedded, normalise_rows
+    from pcnet.data._split import (
         PAPER_PROTOCOLS,
         PROTOCOLS,
         STRATIFIED,
+        Split,
         check_protocol,
         draw_validation,
         is_fixed,
@@ -22,10 +34,9 @@ if TYPE_CHECKING:
         official_name,
         protocol,
     )
-    from pcnet.data._sources import cache_folder, data_folder, fetch, file_states, find, find_splits
-    from pcnet.data._split import Split
-    from pcnet.data.own._options import READ_KEYS, ReadOptions
+    from pcnet.data.own._columns import READ_KEYS, ReadOptions
     from pcnet.data.own._read import (
+        READERS,
         as_graph,
         graph_from_networkx,
         graph_from_pandas,
@@ -33,63 +44,38 @@ if TYPE_CHECKING:
         graph_from_scipy,
         graph_of,
         read_graph,
+        reader,
     )
-    from pcnet.data.own._readers import READERS, reader
     from pcnet.data.own._write import write_graph
 
-__all__ = [
-    "CATALOGUE",
-    "EMBEDDED",
-    "PAPER_PROTOCOLS",
-    "PROTOCOLS",
-    "READERS",
-    "READ_KEYS",
-    "STRATIFIED",
-    "Dataset",
-    "Facts",
-    "ReadOptions",
-    "Split",
-    "as_graph",
-    "cache_folder",
-    "check_protocol",
-    "csbm",
-    "data_folder",
-    "dataset_named",
-    "draw_validation",
-    "fetch",
-    "file_states",
-    "find",
-    "find_splits",
-    "graph_from_networkx",
-    "graph_from_pandas",
-    "graph_from_pyg",
-    "graph_from_scipy",
-    "graph_of",
-    "is_fixed",
-    "load_dataset",
-    "load_embedded",
-    "make_split",
-    "normalise_rows",
-    "official_name",
-    "protocol",
-    "read_graph",
-    "reader",
-    "write_graph",
-]
+#: The module of every name.
+_MODULES = {
+    "_catalogue": (
+        *("CATALOGUE", "EMBEDDED", "Dataset", "Facts", "cache_folder", "data_folder", "dataset_named", "fetch"),
+        *("file_states", "find", "find_splits"),
+    ),
+    "_csbm": ("csbm",),
+    "_load": ("load_dataset", "load_embedded", "normalise_rows"),
+    "_split": (
+        *("PAPER_PROTOCOLS", "PROTOCOLS", "STRATIFIED", "Split", "check_protocol", "draw_validation", "is_fixed"),
+        *("make_split", "official_name", "protocol"),
+    ),
+    "own._columns": ("READ_KEYS", "ReadOptions"),
+    "own._read": (
+        *("as_graph", "graph_from_networkx", "graph_from_pandas", "graph_from_pyg", "graph_from_scipy", "graph_of"),
+        # With the module that imports every reader, so that all of them are there.
+        *("read_graph", "READERS", "reader"),
+    ),
+    "own._write": ("write_graph",),
+}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
-#: Where the names are, first the modules without torch: they are asked in this order.
-_MODULES = (
-    *("_catalogue", "_sources", "own._options", "_split", "_protocols", "_canonical", "_csbm", "_load"),
-    *("own._read", "own._readers", "own._write"),
-)
+__all__ = sorted(_MODULE_OF)
 
 
 def __getattr__(name: str) -> Any:
-    if name in __all__:
-        for module in _MODULES:
-            home = import_module(f"pcnet.data.{module}")
-            if hasattr(home, name):
-                return getattr(home, name)
+    if name in _MODULE_OF:
+        return getattr(import_module(f"pcnet.data.{_MODULE_OF[name]}"), name)
     raise AttributeError(f"module 'pcnet.data' has no attribute '{name}'")
 
 

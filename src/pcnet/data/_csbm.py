@@ -7,9 +7,8 @@ import math
 import numpy as np
 import torch
 
-from pcnet.data._canonical import undirected
 from pcnet.errors import PcnetError
-from pcnet.graph import Graph
+from pcnet.graph import Graph, undirected
 
 
 def csbm(

@@ -1,8 +1,20 @@
 """A graph and its operator: normalisation, compressed rows, spectral interval, homophily."""
 
-from pcnet.graph._columns import Column, Kind, LabelCandidate, Schema, label_advice, require_labels
 from pcnet.graph._csr import CSR
-from pcnet.graph._graph import Graph, check_edges, graph_hash, tensor_hash
+from pcnet.graph._graph import (
+    Column,
+    Graph,
+    Kind,
+    LabelCandidate,
+    Schema,
+    check_edges,
+    graph_hash,
+    label_advice,
+    one_way,
+    require_labels,
+    tensor_hash,
+    undirected,
+)
 from pcnet.graph._homophily import (
     adjusted_homophily,
     class_homophily,
@@ -10,7 +22,6 @@ from pcnet.graph._homophily import (
     label_informativeness,
     node_homophily,
 )
-from pcnet.graph._operator import Direction, Operator, SelfLoops, cached_operator, clear_operator_cache
-from pcnet.graph._spectrum import spectral_density, spectral_interval
+from pcnet.graph._operator import Direction, Operator, SelfLoops, cached_operator, spectral_density, spectral_interval
 from pcnet.graph._structural import StructuralEdges, StructuralPairs, structural_pairs
 from pcnet.graph._two_hop import two_hop

@@ -1,17 +1,23 @@
-"""A graph as its owner has it: edges, features and labels of nodes, and what is known about them."""
+"""A graph as its owner has it: edges, features and labels of nodes, and the columns of the table they came from."""
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal, get_args
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from pcnet.errors import PcnetError
-from pcnet.graph._columns import LabelCandidate, Schema
 from pcnet.graph._csr import CSR
+
+Kind = Literal["number", "boolean", "category", "bag", "vector", "structure"]
+#: A sentence gives at most three of a column's values, and names at most twelve columns.
+_VALUES, _COLUMNS = 3, 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,6 +159,27 @@ def check_edges(
         raise PcnetError("edge_weight holds negative values; degrees would lose their meaning. Shift or drop them.")
 
 
+def undirected(source: np.ndarray, target: np.ndarray, num_nodes: int, *, keep_loops: bool) -> Tensor:
+    """Both directions of every edge, each once, loops once, sorted by (source, target), int64."""
+    source, target = (np.asarray(ends, dtype=np.int64) for ends in (source, target))
+    if not keep_loops:
+        proper = source != target
+        source, target = source[proper], target[proper]
+    return _merged(np.concatenate([source * num_nodes + target, target * num_nodes + source]), num_nodes)
+
+
+def one_way(source: np.ndarray, target: np.ndarray, num_nodes: int) -> Tensor:
+    """Every edge once in the direction that it has, loops too, sorted by (source, target), int64."""
+    return _merged(np.asarray(source, dtype=np.int64) * num_nodes + target, num_nodes)
+
+
+def _merged(keys: np.ndarray, num_nodes: int) -> Tensor:
+    """Edges from source · n + target: one integer per entry sorts and merges faster than a pair."""
+    keys.sort()
+    keys = keys[np.diff(keys, prepend=-1) > 0]
+    return torch.from_numpy(np.stack(np.divmod(keys, num_nodes)))
+
+
 def graph_hash(graph: Graph) -> str:
     """16 hexadecimal digits of SHA-256 over edges, weights and features."""
     x = (graph.x.crow, graph.x.col, graph.x.values) if isinstance(graph.x, CSR) else (graph.x,)
@@ -167,3 +194,96 @@ def tensor_hash(*tensors: Tensor) -> str:
         digest.update(f"{tensor.dtype} {tuple(tensor.shape)}".encode())
         digest.update(tensor.detach().cpu().contiguous().numpy().tobytes())
     return digest.hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of the table and the features it became, `width` of them.
+
+    number: (value − shift) / scale; boolean: 0 or 1; category: one feature for each of `values`; bag: how often each
+    of `values` occurs among the words; vector: a list of numbers. A column of kind structure is not in the table: it
+    was computed from the edges (degree, spectral embedding).
+    """
+
+    name: str
+    kind: Kind
+    width: int = 1
+    values: tuple[str, ...] = ()
+    shift: float = 0.0
+    scale: float = 1.0
+
+    @property
+    def features(self) -> list[str]:
+        """Names of its features."""
+        if self.kind in ("category", "bag"):
+            return [f"{self.name}={value}" for value in self.values]
+        return [self.name] if self.width == 1 else [f"{self.name}[{place}]" for place in range(self.width)]
+
+
+@dataclass(frozen=True)
+class Schema:
+    """All columns that became features, in the order of the features."""
+
+    columns: tuple[Column, ...]
+
+    @property
+    def width(self) -> int:
+        return sum(column.width for column in self.columns)
+
+    @property
+    def structural(self) -> bool:
+        """Whether features were computed from the edges: they mean nothing on another graph."""
+        return any(column.kind == "structure" for column in self.columns)
+
+    def as_dict(self) -> dict[str, Any]:
+        """As plain data for JSON."""
+        return {"columns": [{**asdict(column), "values": list(column.values)} for column in self.columns]}
+
+    @staticmethod
+    def from_dict(content: Mapping[str, Any]) -> Schema:
+        """What `as_dict` gave."""
+        try:
+            columns = [Column(**{**each, "values": tuple(each["values"])}) for each in content["columns"]]
+        except (KeyError, TypeError) as error:
+            raise PcnetError(f"The description of the columns is damaged ({error}); train or copy it again.") from error
+        for column in columns:
+            if column.kind not in get_args(Kind):
+                raise PcnetError(f"The column {column.name} is of the unknown kind '{column.kind}'; update pcnet.")
+        return Schema(tuple(columns))
+
+
+@dataclass(frozen=True)
+class LabelCandidate:
+    """A column of a graph without labels that may hold them: it has few different `values`, most of them often."""
+
+    name: str
+    values: tuple[str, ...]
+
+    def __str__(self) -> str:
+        more = ", …" if len(self.values) > _VALUES else ""
+        return f"{self.name} ({len(self.values)} values: {', '.join(self.values[:_VALUES])}{more})"
+
+    @property
+    def option(self) -> str:
+        """What to add to a command so that this column is the label."""
+        return f"--read {shlex.quote(f'label={self.name}')}"
+
+
+def require_labels(graph: Graph) -> None:
+    """Refuse to learn from a graph without labels; the sentence names the columns that may hold them."""
+    if int(graph.y.max()) < 0:
+        advice = label_advice(graph.label_candidates) or (
+            "Give some nodes a label, in a column called so, or name the column: --read label=COLUMN (in Python "
+            "label='COLUMN')."
+        )
+        raise PcnetError(f"No node of {graph.name} has a label. {advice}")
+
+
+def label_advice(candidates: Sequence[LabelCandidate]) -> str:
+    """Which columns may hold labels and how to say so; nothing where there are none."""
+    if not candidates:
+        return ""
+    first, more = candidates[0], len(candidates) - _COLUMNS
+    known = ", ".join(map(str, candidates[:_COLUMNS])) + (f" and {more:,} more" if more > 0 else "")
+    how = f"{first.option} (in Python label={first.name!r})"
+    return f"Columns that may hold labels: {known}. Name the one that does: {how}."

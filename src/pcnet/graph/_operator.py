@@ -1,27 +1,35 @@
-"""The one symmetric matrix that every filter is a polynomial of; that of a raw edge list is built once and kept."""
+"""The one symmetric matrix that every filter is a polynomial of, built once and kept, and where its eigenvalues lie."""
 
 from __future__ import annotations
 
 import threading
 import warnings
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
+import scipy.linalg
 import scipy.sparse
 import torch
+from numpy.typing import NDArray
+from scipy.sparse import linalg
 from torch import Tensor
 
 from pcnet._checks import one_of
 from pcnet.errors import PcnetError, PcnetWarning
 from pcnet.graph._csr import CSR
 from pcnet.graph._graph import Graph, check_edges
-from pcnet.graph._spectrum import spectral_interval
 
 SelfLoops = Literal["add", "fill", "keep", "remove"]
 Direction = Literal["symmetrise", "keep", "out"]
+
+#: Below this size all eigenvalues are cheaper than a Lanczos iteration.
+DENSE_LIMIT = 64
+#: Random signs of a density, over all vectors.
+PROBE_SIGNS = 2**20
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,23 +152,14 @@ _cache: deque[tuple[tuple[Any, ...], Tensor, Tensor | None, Operator]] = deque(m
 _lock = threading.Lock()
 
 
-def cached_operator(
-    edge_index: Tensor,
-    num_nodes: int,
-    edge_weight: Tensor | None = None,
-    *,
-    eta: float,
-    dtype: torch.dtype,
-    self_loops: SelfLoops = "add",
-    direction: Direction = "symmetrise",
-) -> Operator:
-    """The operator of an edge list; the same edges, weights and settings give the same object.
+def cached_operator(edge_index: Tensor, num_nodes: int, edge_weight: Tensor | None = None, **settings: Any) -> Operator:
+    """The operator of an edge list by the settings of `from_edges`; equal ones of equal settings are one object.
 
     An entry is found by comparing edges and weights themselves with a private copy. No identity, address or hash is
     trusted, so another graph, or the same tensor changed in place, can never meet a stale operator. The comparison
     reads each edge once, which is little work compared with the products that follow.
     """
-    key = (num_nodes, eta, dtype, self_loops, direction, edge_index.device)
+    key = (num_nodes, settings, edge_index.device)
     with _lock:
         for place, entry in enumerate(_cache):
             if entry[0] == key and _same(entry[1], edge_index) and _same(entry[2], edge_weight):
@@ -168,19 +167,11 @@ def cached_operator(
                 del _cache[place]
                 _cache.appendleft(entry)
                 return entry[3]
-    operator = Operator.from_edges(
-        edge_index, num_nodes, edge_weight, eta=eta, self_loops=self_loops, direction=direction, dtype=dtype
-    )
+    operator = Operator.from_edges(edge_index, num_nodes, edge_weight, **settings)
     weight = None if edge_weight is None else edge_weight.detach().clone()
     with _lock:
         _cache.appendleft((key, edge_index.clone(), weight, operator))
     return operator
-
-
-def clear_operator_cache() -> None:
-    """Forget every kept operator (and free its memory)."""
-    with _lock:
-        _cache.clear()
 
 
 def _same(kept: Tensor | None, given: Tensor | None) -> bool:
@@ -201,12 +192,8 @@ def _adjacency(edge_index: Tensor, n: int, edge_weight: Tensor | None) -> scipy.
 
 def _with_loops(adjacency: scipy.sparse.csr_matrix, policy: SelfLoops) -> scipy.sparse.csr_matrix:
     native = adjacency.diagonal()
-    wanted = {
-        "add": native + 1.0,
-        "fill": np.where(native == 0, 1.0, native),
-        "keep": native,
-        "remove": np.zeros_like(native),
-    }[policy]
+    filled = np.where(native == 0, 1.0, native)
+    wanted = {"add": native + 1.0, "fill": filled, "keep": native, "remove": np.zeros_like(native)}[policy]
     result = (adjacency + scipy.sparse.diags(wanted - native)).tocsr()
     result.eliminate_zeros()
     return result
@@ -215,3 +202,80 @@ def _with_loops(adjacency: scipy.sparse.csr_matrix, policy: SelfLoops) -> scipy.
 def _inverse_power(sums: np.ndarray, eta: float) -> np.ndarray:
     degree = np.asarray(sums, dtype=np.float64).ravel()
     return np.where(degree > 0, np.power(np.where(degree > 0, degree, 1.0), -eta), 0.0)
+
+
+def spectral_interval(matrix: scipy.sparse.csr_matrix) -> tuple[float, float]:
+    """[λ_min, λ_max] of a symmetric matrix by Lanczos, widened by 1e-6 of its length.
+
+    Lanczos approaches both ends from inside; the widening makes every eigenvalue lie within, and costs a Chebyshev
+    series on the interval nothing. Where Lanczos does not converge, Gershgorin's discs bound the spectrum.
+    """
+    n = matrix.shape[0]
+    if n <= DENSE_LIMIT:
+        eigenvalues = scipy.linalg.eigvalsh(matrix.toarray())
+        return float(eigenvalues[0]), float(eigenvalues[-1])
+    start = np.random.default_rng(0).standard_normal(n)
+    # ARPACK measures its error by the eigenvalue itself and misses one that is zero: both ends are moved away from it.
+    shift = float(abs(matrix).sum(axis=1).max())
+    eye = scipy.sparse.eye(n, format="csr")
+    try:
+        low, high = (
+            float(linalg.eigsh(matrix + c * eye, k=1, which=end, v0=start, tol=1e-8, return_eigenvectors=False)[0]) - c
+            for c, end in ((-shift, "SA"), (shift, "LA"))
+        )
+    except linalg.ArpackError:
+        radius = np.asarray(abs(matrix).sum(axis=1)).ravel() - abs(matrix.diagonal())
+        return float((matrix.diagonal() - radius).min()), float((matrix.diagonal() + radius).max())
+    margin = 1e-6 * (high - low)
+    return low - margin, high + margin
+
+
+def spectral_density(
+    matrix: scipy.sparse.csr_matrix,
+    interval: tuple[float, float],
+    at: NDArray[np.float64],
+    *,
+    moments: int = 120,
+    signals: NDArray[np.float64] | None = None,
+) -> NDArray[np.float64]:
+    """Density of the eigenvalues of a symmetric matrix at the points `at`, by the kernel polynomial method.
+
+    ρ(y) = (w_0 + 2 Σ_m w_m μ_m T_m(y)) / (π √(1−y²)), y the point scaled from the interval to [−1, 1], μ_m the mean of
+    zᵀT_m(S)z / zᵀz over random sign vectors z, w_m Jackson's weights, which keep the series from ringing. With
+    `signals`, columns that take the place of z, it is how their energy lies over the eigenvalues.
+    """
+    low, high = interval
+    centre, half = (high + low) / 2, max((high - low) / 2, 1e-12)
+    # The series is singular at both ends; a margin keeps the spectrum's own ends away from them.
+    half *= 1.02
+
+    def scaled(x: NDArray[np.float64]) -> NDArray[np.float64]:
+        return (matrix @ x - centre * x) / half
+
+    if signals is None:
+        # The error falls with the square root of all drawn signs together: of a large graph, few vectors are enough.
+        n = matrix.shape[0]
+        signals = np.random.default_rng(0).choice([-1.0, 1.0], size=(n, min(16, max(2, PROBE_SIGNS // n))))
+    mu = _moments(scaled, signals, moments)
+    order = np.arange(moments)
+    q = np.pi / (moments + 1)
+    jackson = ((moments - order + 1) * np.cos(q * order) + np.sin(q * order) / np.tan(q)) / (moments + 1)
+    y = np.clip((np.asarray(at) - centre) / half, -0.999999, 0.999999)
+    terms = np.cos(np.outer(np.arccos(y), order)) * jackson * mu
+    series = 2 * terms.sum(axis=1) - terms[:, 0]
+    return np.maximum(series, 0.0) / (np.pi * half * np.sqrt(1 - y**2))
+
+
+def _moments(
+    scaled: Callable[[NDArray[np.float64]], NDArray[np.float64]], z: NDArray[np.float64], count: int
+) -> NDArray[np.float64]:
+    """μ_m = zᵀT_m z / zᵀz for m < count, from half as many products: T_2m = 2 T_m² − 1, T_2m+1 = 2 T_m+1 T_m − T_1."""
+    energy = float(np.sum(z * z))
+    previous, current = z, scaled(z)
+    mu = np.empty(max(2, count + count % 2))
+    mu[0], mu[1] = 1.0, np.sum(z * current) / energy
+    for m in range(1, len(mu) // 2):
+        mu[2 * m] = 2 * np.sum(current * current) / energy - 1.0
+        previous, current = current, 2 * scaled(current) - previous
+        mu[2 * m + 1] = 2 * np.sum(previous * current) / energy - mu[1]
+    return mu[:count]

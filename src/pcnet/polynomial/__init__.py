@@ -6,29 +6,36 @@ truncated sum (n = 0..N; a limit ignores it), t the diffusion time, p the self-l
 and `identity` says whether θ_0 is there.
 """
 
-from pcnet.polynomial._basis import Basis, Chebyshev, Jacobi, Powers, Recurrence, evaluate_polynomial
-from pcnet.polynomial._charlier import charlier_matrix, charlier_series, poisson_charlier
-from pcnet.polynomial._diagnosis import (
-    Identifiability,
-    filter_warnings,
-    identifiability,
-    truncation_error,
-    warn_once,
+from pcnet.polynomial._basis import (
+    Basis,
+    Chebyshev,
+    Jacobi,
+    Powers,
+    Recurrence,
+    charlier_matrix,
+    charlier_series,
+    evaluate_polynomial,
+    poisson_charlier,
 )
 from pcnet.polynomial._filter import (
+    Identifiability,
     Mode,
     admissible_p,
     check_mode,
     filter_family,
+    filter_warnings,
     heat_kernel,
     heterophilic_energy,
     heterophilic_step,
     homophilic_energy,
     homophilic_step,
+    identifiability,
     limit_expansion,
     limit_filter,
     pc_response,
     truncated_filter,
+    truncation_error,
     two_fold_filter,
+    warn_once,
 )
 from pcnet.polynomial._fit import Fit, comb, fit_response, low_band_pass

@@ -1,9 +1,11 @@
-"""The PC-filter as a function of λ̃, an eigenvalue of L̃ = (p−1)I − S, and two-fold filtering."""
+"""The PC-filter as a function of λ̃, an eigenvalue of L̃ = (p−1)I − S, and what K, N, t and p can and cannot do."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, get_args
 
@@ -12,15 +14,16 @@ import scipy.fft
 from numpy.typing import ArrayLike
 
 from pcnet._checks import FloatArray, finite_interval, finite_number, one_of, positive_number, whole_number
-from pcnet.errors import PcnetError
-from pcnet.polynomial._basis import Chebyshev, Powers, evaluate_polynomial
-from pcnet.polynomial._charlier import charlier_matrix, charlier_series
+from pcnet.errors import PcnetError, PcnetWarning
+from pcnet.polynomial._basis import Chebyshev, Powers, charlier_matrix, charlier_series, evaluate_polynomial
 
 #: "truncated" stops the series at n = N, as the paper trains it; "limit" is what the series tends to.
 Mode = Literal["truncated", "limit"]
 # y = (2s − high − low)/(high − low) magnifies round-off in s by 2/(high − low): no interval is narrower.
 _NARROWEST = 0.1
 _FEWEST_NODES, _MOST_NODES = 32, 2**14
+_GRID_POINTS = 2001
+_already_said: set[str] = set()
 
 
 def truncated_filter(lam: ArrayLike, k: int, N: int, t: float) -> FloatArray:
@@ -32,8 +35,7 @@ def truncated_filter(lam: ArrayLike, k: int, N: int, t: float) -> FloatArray:
 def limit_filter(lam: ArrayLike, k: int, t: float) -> FloatArray:
     """g_{k,t}(λ̃) = (1 − λ̃)^k e^{tλ̃}, the truncated filter with N → ∞."""
     k, t, lam = whole_number("k", k), finite_number("t", t), np.asarray(lam, dtype=np.float64)
-    value: FloatArray = (1 - lam) ** k * np.exp(t * lam)
-    return value
+    return (1 - lam) ** k * np.exp(t * lam)
 
 
 def filter_family(
@@ -55,12 +57,7 @@ def filter_family(
 
 
 def pc_response(
-    lam: ArrayLike,
-    theta: ArrayLike,
-    N: int | None,
-    t: float,
-    identity: bool = True,
-    mode: Mode = "truncated",
+    lam: ArrayLike, theta: ArrayLike, N: int | None, t: float, identity: bool = True, mode: Mode = "truncated"
 ) -> FloatArray:
     """g(λ̃) = θ_0 + Σ_{k=1..K} θ_k g_{k,t}(λ̃), PC-Conv's frequency response at eigenvalues λ̃ = p − 1 − s of L̃.
 
@@ -140,8 +137,7 @@ def heat_kernel(lam: ArrayLike, t: float) -> FloatArray:
 
     Every power of L̃ carries its own power of t (in the paper's text t multiplies p − 1 alone).
     """
-    value: FloatArray = np.exp(finite_number("t", t) * np.asarray(lam, dtype=np.float64))
-    return value
+    return np.exp(finite_number("t", t) * np.asarray(lam, dtype=np.float64))
 
 
 def heterophilic_energy(lam: ArrayLike, t: float, alpha1: float) -> FloatArray:
@@ -156,8 +152,7 @@ def homophilic_energy(lam: ArrayLike) -> FloatArray:
 
 def heterophilic_step(lam: ArrayLike, t: float, alpha1: float) -> FloatArray:
     """1/(α₁ + h₁(λ̃)). It is the heat kernel e^{tλ̃} whatever α₁ is: α₁ only decides which p are admissible."""
-    value: FloatArray = 1 / (alpha1 + heterophilic_energy(lam, t, alpha1))
-    return value
+    return 1 / (alpha1 + heterophilic_energy(lam, t, alpha1))
 
 
 def homophilic_step(lam: ArrayLike, alpha2: float) -> FloatArray:
@@ -168,8 +163,7 @@ def homophilic_step(lam: ArrayLike, alpha2: float) -> FloatArray:
             f"alpha2 + λ̃ must be positive, but λ̃ reaches {np.min(lam):g} with alpha2 = {alpha2:g}: the "
             "energy has no minimum there. Take p of at least 2, which keeps λ̃ positive, or a larger alpha2."
         )
-    value: FloatArray = 1 / denominator
-    return value
+    return 1 / denominator
 
 
 def two_fold_filter(lam: ArrayLike, t: float, alpha1: float, alpha2: float) -> FloatArray:
@@ -195,3 +189,90 @@ def admissible_p(t: float, alpha1: float) -> tuple[float, float] | None:
     if reach < 2 * t - 4 * np.finfo(np.float64).eps * max(1.0, 2 * t):
         return None
     return 2.0, max(2.0, reach / t) if t > 0 else math.inf
+
+
+@dataclass(frozen=True)
+class Identifiability:
+    """How well the polynomial determines θ.
+
+    Attributes:
+        rank, parameters: dimension of the family of filters, and number of θ's.
+        condition: largest over smallest singular value of B; infinite when several θ give the same filter.
+    """
+
+    rank: int
+    parameters: int
+    condition: float
+
+    @property
+    def identifiable(self) -> bool:
+        """Whether different θ always give different filters."""
+        return self.rank == self.parameters
+
+
+def identifiability(K: int, N: int, t: float, identity: bool = True) -> Identifiability:
+    """Rank and condition number of B = [e_0 | C_n(k, t)/n!], the map from θ to the polynomial's coefficients.
+
+        >>> from pcnet import identifiability
+        >>> found = identifiability(K=4, N=2, t=0.5)
+        >>> found.rank, found.parameters, found.identifiable
+        (3, 5, False)
+
+    θ has K + 1 entries and the polynomial N + 1, so N < K leaves θ undetermined and K < N leaves most
+    polynomials of order N out of reach (the paper's Theorem 2 needs K = N). For K = N, with the Taylor
+    polynomial E_K of the exponential,
+
+        det B = E_K(−t) = Σ_{j=0..K} (−t)^j / j!
+
+    which has no zero for even K and a single one, at some t > 0, for odd K (K = 3: t ≈ 1.596). For N > K the
+    columns are always independent. Without `identity` (no e_0) they are so as soon as N ≥ K − 1.
+    """
+    K, N, t = whole_number("K", K, least=0 if identity else 1), whole_number("N", N), finite_number("t", t)
+    B = charlier_matrix(K, N, t)[:, 0 if identity else 1 :]
+    singular = np.linalg.svd(B, compute_uv=False)
+    rank = int((singular > singular[0] * max(B.shape) * np.finfo(np.float64).eps).sum())
+    condition = float(singular[0] / singular[-1]) if rank == B.shape[1] else math.inf
+    return Identifiability(rank, B.shape[1], condition)
+
+
+def truncation_error(K: int, N: int, t: float, interval: Sequence[float]) -> FloatArray:
+    """max|truncated − limit| / max|limit| over λ̃ in the interval, for each k = 1..K."""
+    lam = np.linspace(*finite_interval("interval", interval), _GRID_POINTS)
+    limit = filter_family(lam, K, None, t, identity=False, mode="limit")
+    truncated = filter_family(lam, K, N, t, identity=False)
+    return np.abs(truncated - limit).max(axis=0) / np.abs(limit).max(axis=0)
+
+
+def filter_warnings(K: int, N: int, t: float, p: float, identity: bool = True, mode: Mode = "truncated") -> list[str]:
+    """Sentences about settings that are legal but probably not what was meant; none for good ones.
+
+    They name a θ that is not identifiable (truncated mode only), a missing heat kernel (t = 0), and a p below the
+    range of `admissible_p`.
+    """
+    t, p = finite_number("t", t), finite_number("p", p)
+    sentences = []
+    if check_mode(mode) == "truncated":
+        found = identifiability(K, N, t, identity)
+        if not found.identifiable:
+            sentences.append(
+                f"θ is not identifiable: its {found.parameters} entries span only {found.rank} dimensions at "
+                f"K = {K}, N = {N}, t = {t:g}. Take N above K, a smaller K, or mode='limit'."
+            )
+    if t == 0:
+        sentences.append(
+            "t = 0 leaves no heat kernel: e^(tλ̃) is 1 and the filters are plain powers (1 − λ̃)^k. Take t > 0."
+        )
+    if p < 2:
+        sentences.append(
+            f"p = {p:g} (b = p − 1 = {p - 1:g}) is below 2, so the homophilic energy λ̃ = p − 2 + λ is "
+            "negative at low frequencies. Take p of at least 2."
+        )
+    return sentences
+
+
+def warn_once(messages: Iterable[str]) -> None:
+    """Issue each sentence as a `PcnetWarning` about the caller's caller, but never the same one twice in a process."""
+    for message in messages:
+        if message not in _already_said:
+            _already_said.add(message)
+            warnings.warn(message, PcnetWarning, stacklevel=3)

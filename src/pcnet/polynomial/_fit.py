@@ -93,8 +93,7 @@ def fit_response(
 
 def comb(lam: ArrayLike) -> FloatArray:
     """|sin(πλ)|, two teeth on λ ∈ [0, 2] (p = 2 and η = ½, where λ̃ = λ)."""
-    value: FloatArray = np.abs(np.sin(np.pi * np.asarray(lam, dtype=np.float64)))
-    return value
+    return np.abs(np.sin(np.pi * np.asarray(lam, dtype=np.float64)))
 
 
 def low_band_pass(lam: ArrayLike) -> FloatArray:

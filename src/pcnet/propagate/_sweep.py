@@ -1,4 +1,4 @@
-"""Σ_n c_n P_n(M) x: in one piece, or cut into pieces that stay in the caches and that threads can share."""
+"""M x and Σ_n c_n P_n(M) x: in one piece, or cut into pieces that stay in the caches and that threads can share."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ import torch
 from torch import Tensor
 
 from pcnet.graph import CSR
-from pcnet.propagate._product import product
 from pcnet.propagate._threads import SHARED, Plan, Plans, one_core, team
 
 #: a_n, b_n, c_n of one step: numbers, or one number for each column.
@@ -37,6 +36,31 @@ PLANS = Plans()
 # The C library hands freed memory back to the system until it has seen a block of this size, its largest, come and go;
 # pages that a sweep must ask for again each time can cost as much as its products.
 torch.empty(2**25 - 2**16, dtype=torch.uint8)
+
+
+def product(matrix: CSR, x: Tensor, values: Tensor | None = None) -> Tensor:
+    """M·x, or with `values` the product of a matrix that has them in the places of M's entries; without a gradient.
+
+    >>> product(CSR.from_torch(torch.tensor([[0.0, 2.0], [1.0, 0.0]]).to_sparse_csr()), torch.tensor([[1.0], [3.0]]))
+    tensor([[6.],
+            [1.]])
+
+    On the CPU a sum-mode embedding bag is this product and two to three times faster than the compressed-row kernel
+    that `@` calls. Each column of its result depends on that column alone, to the bit: a run sees the same numbers
+    whichever other runs are trained with it.
+    """
+    values = matrix.values if values is None else values
+    if x.device.type == "cpu" and x.dtype == torch.float32:
+        x = x.detach().contiguous()
+        return torch.embedding_bag(x, matrix.col, matrix.crow, False, 0, False, values, include_last_offset=True)[0]
+    if x.is_cuda:
+        from pcnet.propagate import kernels
+
+        return kernels.product(matrix, x, values)
+    # The fields are known to be consistent: checking them at every product would cost as much as the product.
+    return (
+        torch.sparse_csr_tensor(matrix.crow, matrix.col, values, matrix.shape, check_invariants=False) @ x.contiguous()
+    )
 
 
 def planned_sweep(
@@ -78,12 +102,7 @@ def sweep(
 
 
 def sweep_by(
-    plan: Plan,
-    matrix: CSR,
-    x: Tensor,
-    coefficients: Tensor,
-    recurrence: Sequence[Step],
-    against: Tensor | None = None,
+    plan: Plan, matrix: CSR, x: Tensor, coefficients: Tensor, recurrence: Sequence[Step], against: Tensor | None = None
 ) -> Swept:
     """`sweep` by a plan: its tiles of columns, laid together."""
     tiles, by_columns = plan.tiles(x.shape[1]), plan.share == "columns" or not recurrence

@@ -119,18 +119,16 @@ class Plan:
 
 
 def plans_for(rows: int, width: int, threads: int = 1) -> list[Plan]:
-    """What that many threads might do: columns first, where lines of them fit and are enough for everybody."""
+    """What that many threads might do: columns first, where lines of them fit and are enough for everybody.
+
+    One thread does the first of them.
+    """
     line = 4 * LINE * rows
     # As many columns at a time as fill the caches, and a share for every thread.
     lines = max(1, min(-(-width // (LINE * threads)), max(TILE // line, min(2, TWO_LINES // line))))
     columns = Plan("columns", LINE * lines, threads)
     by_rows = Plan("rows", None if width <= 2 * WIDE else WIDE, threads)
     return [columns, by_rows] if line <= PIECE and len(columns.tiles(width)) >= threads else [by_rows]
-
-
-def alone(rows: int, width: int) -> Plan:
-    """What one thread does."""
-    return plans_for(rows, width)[0]
 
 
 class Plans:
@@ -154,14 +152,14 @@ class Plans:
         """
         limit, fixed = min(threads, available_threads()), threads_setting() is not None
         if limit == 1 or 4 * width * entries <= SHARED:
-            return alone(rows, width)
+            return plans_for(rows, width)[0]
         key = rows, entries, width.bit_length(), limit, fixed
         with self._lock:
             if key not in self._found:
                 # All threads, half of them, …, one; or only all, where their number is fixed.
                 numbers = [limit] if fixed else [limit >> halved for halved in range(limit.bit_length() - 1)]
                 plans = [plan for number in numbers for plan in plans_for(rows, width, number)]
-                plans += [] if fixed else [alone(rows, width)]
+                plans += [] if fixed else plans_for(rows, width)[:1]
                 best, shortest = plans[0], seconds(plans[0]) if len(plans) > 1 else 0.0
                 for plan in plans[1:]:
                     taken = seconds(plan)

@@ -9,7 +9,7 @@ import torch
 from threadpoolctl import threadpool_limits
 
 from pcnet import csbm, graph_from_networkx, graph_from_scipy
-from pcnet.data.own import _features
+from pcnet.data.own import _build
 
 
 def test_degrees_and_eigenvectors():
@@ -30,9 +30,9 @@ def test_degrees_and_eigenvectors():
 def test_larger_graphs_are_iterated(monkeypatch):
     """The leading vectors of a graph with four communities span what exact ones span."""
     graph = csbm(n=600, classes=4, average_degree=20, phi=1.0, seed=1)
-    exact, _ = _features.structural_features(graph.edge_index, 600, None)
-    monkeypatch.setattr(_features, "_SMALL", 10)
-    near, schema = _features.structural_features(graph.edge_index, 600, None)
+    exact, _ = _build.structural_features(graph.edge_index, 600, None)
+    monkeypatch.setattr(_build, "_SMALL", 10)
+    near, schema = _build.structural_features(graph.edge_index, 600, None)
     assert schema.width == near.shape[1] == 9
     angles = np.linalg.svd((near[:, 1:5].T @ exact[:, 1:5]).double().numpy() / 600)[1]
     assert angles.min() > 0.99
@@ -41,9 +41,9 @@ def test_larger_graphs_are_iterated(monkeypatch):
 def test_the_same_in_every_run_and_with_every_number_of_threads():
     graph = csbm(n=1_200, seed=1)
     with threadpool_limits(1):
-        once, _ = _features.structural_features(graph.edge_index, 1_200, None)
+        once, _ = _build.structural_features(graph.edge_index, 1_200, None)
     with threadpool_limits(2):
-        again, _ = _features.structural_features(graph.edge_index, 1_200, None)
+        again, _ = _build.structural_features(graph.edge_index, 1_200, None)
     assert torch.equal(once, again)
 
 

@@ -20,9 +20,8 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from pcnet._progress import Progress
-from pcnet.data._reading import ADVICE, reading
 from pcnet.data.own._cells import LARGEST, Cells, Coded, Table, spread_rows
-from pcnet.data.own._readers import Source, reader
+from pcnet.data.own._readers import ADVICE, Source, reader, reading
 from pcnet.errors import PcnetError
 from pcnet.graph import Kind
 

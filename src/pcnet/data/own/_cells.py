@@ -18,6 +18,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from pcnet.data.own._columns import number_in
 from pcnet.errors import PcnetError
 from pcnet.graph import Kind
 
@@ -28,8 +29,6 @@ LARGEST = 1e30
 MOST_CATEGORIES = 50
 #: From this share of numbers on, a column is meant to hold numbers and the rest of it is a mistake.
 _MEANT_AS_NUMBERS = 0.8
-#: A sentence names at most this many columns and counts the rest.
-_NAMED = 12
 #: Whole numbers as one would write them (no +, no leading zeros), at most 18 digits: they fit into 64 bits.
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
 
@@ -238,20 +237,6 @@ def word_of(value: Any) -> str:
 def shortened(word: str) -> str:
     """The word in quotation marks, on one line and never long."""
     return repr(word if len(word) <= 40 else f"{word[:37]}…")
-
-
-def listed(names: Sequence[str]) -> str:
-    """Names in a sentence; many are counted."""
-    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more
-
-
-def number_in(word: str) -> float:
-    """The number that a word is, else NaN. Python would read 1_2 as twelve; most tables mean a name."""
-    try:
-        return math.nan if "_" in word else float(word)
-    except ValueError:
-        return math.nan
 
 
 def _words_in(cell: str) -> list[str]:

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from pcnet._progress import Progress
-from pcnet.data._reading import ADVICE, reading
-
-# Importing them registers the readers.
-from pcnet.data.own import _csv  # noqa: F401
-from pcnet.data.own._arrays import Arrays, graph_of_arrays
 from pcnet.data.own._arrow import frame_source, is_a, is_frame
 from pcnet.data.own._build import graph_of_tables
-from pcnet.data.own._folder import Tables, source_of, tables_at
-from pcnet.data.own._networkx import graph_of_networkx
-from pcnet.data.own._options import ReadOptions
-from pcnet.data.own._readers import READERS, open_file
+from pcnet.data.own._columns import ReadOptions, listed
+from pcnet.data.own._libraries import Arrays, graph_of_arrays, graph_of_networkx
+from pcnet.data.own._readers import ADVICE, READERS, Source, Tables, open_file, reading, table_suffixes
+from pcnet.data.own._readers import reader as reader
 from pcnet.errors import PcnetError
 from pcnet.graph import Graph, Kind, Schema
 
@@ -105,16 +101,17 @@ def graph_of(
             "graph, PyG's Data or a SciPy matrix; for arrays there are pcnet.graph_from_scipy(adjacency, x, y) and "
             "pcnet.Graph(edge_index, x, y)."
         )
+    title = title or (value.title if isinstance(value, Arrays) else f"The {kind}")
     if options.nodes is not None or options.features is not None:
         more = "features" if options.nodes is None else "table of nodes"
-        raise PcnetError(f"{title or f'The {kind}'} holds nodes and edges; leave out the {more}.")
+        raise PcnetError(f"{title} holds nodes and edges; leave out the {more}.")
     if isinstance(value, Arrays):
         return graph_of_arrays(name, value, options)
     if not isinstance(value, Graph):
         return graph_of_networkx(name, value, options)
     if options.columns or options.directed:
         unused = ", ".join(options.columns) or "directed"
-        raise PcnetError(f"{title or f'The {kind}'} is taken as it is; leave out {unused}.")
+        raise PcnetError(f"{title} is taken as it is; leave out {unused}.")
     return value
 
 
@@ -157,8 +154,7 @@ def graph_from_pyg(data: Any, *, name: str = "graph", **options: Any) -> Graph:
     >>> graph_from_pyg(Data(torch.eye(3), torch.tensor([[0, 1], [1, 2]]), y=torch.tensor([0, 1, 0]))).num_features
     3
     """
-    arrays = Arrays.of_pyg(data)
-    return graph_of(arrays, ReadOptions(**options), name=name, title=arrays.title)
+    return graph_of(Arrays.of_pyg(data), ReadOptions(**options), name=name)
 
 
 def graph_from_scipy(adjacency: Any, x: Any = None, y: Any = None, *, name: str = "graph", **options: Any) -> Graph:
@@ -171,8 +167,7 @@ def graph_from_scipy(adjacency: Any, x: Any = None, y: Any = None, *, name: str 
     >>> graph_from_scipy(scipy.sparse.eye(3, k=1), y=["cat", "dog", ""]).y.tolist()
     [0, 1, -1]
     """
-    arrays = Arrays.of_matrix(adjacency, x, y)
-    return graph_of(arrays, ReadOptions(**options), name=name, title=arrays.title)
+    return graph_of(Arrays.of_matrix(adjacency, x, y), ReadOptions(**options), name=name)
 
 
 def as_graph(value: Any, *, schema: Schema | None = None, classes: Sequence[str | int] | None = None) -> Graph:
@@ -188,3 +183,80 @@ def as_graph(value: Any, *, schema: Schema | None = None, classes: Sequence[str 
     if len(value) != 2:
         raise PcnetError(f"A tuple of {len(value)} is no graph; give a pair of data frames, edges and nodes.")
     return graph_of(value[0], ReadOptions(value[1], schema=schema, classes=classes))
+
+
+def tables_at(path: Path, options: ReadOptions, progress: Progress | None) -> Tables:
+    """A file of edges, or a folder with what else belongs to them; a file that is named has no second part in it."""
+    nodes, features = _near(path, options.nodes), _near(path, options.features)
+    edges, files = _edges_in(path) if path.is_dir() else (path, [])
+    free = _without(files, edges, nodes, features)
+    nodes = _called(free, ["nodes"]) if nodes is None else nodes
+    features = _called(free, ["features"], (".json",)) if features is None else features
+    labels = _called(_without(free, nodes), ["labels", "target"])
+    unread = [file.name for file in _without(free, nodes, features, labels)]
+    return Tables(
+        open_table(edges),
+        None if nodes is None else source_of(nodes),
+        None if labels is None else open_table(labels),
+        features,
+        progress,
+        (f"Not read: {listed(unread)}.",) if unread else (),
+    )
+
+
+def source_of(nodes: Any) -> Source:
+    """A table of nodes, given as a path or as a data frame."""
+    if isinstance(nodes, (str, PathLike)):
+        return open_table(Path(nodes))
+    if is_frame(nodes):
+        return frame_source(nodes, f"nodes ({type(nodes).__name__})")
+    raise PcnetError(f"nodes is of type {type(nodes).__name__}; give a data frame or the path of a table.")
+
+
+def open_table(path: Path) -> Source:
+    opened = open_file(path, table=True)
+    if isinstance(opened, Source):
+        return opened
+    if not is_frame(opened):
+        raise PcnetError(f"The reader of {path} made a {type(opened).__name__}; a reader of tables makes a data frame.")
+    return frame_source(opened, path.name)
+
+
+def _near(graph: Path, name: Any) -> Any:
+    """The file of that name from here, or else in the folder of the edges; what is no name stays as it is."""
+    if not isinstance(name, (str, PathLike)):
+        return name
+    here, there = Path(name), (graph if graph.is_dir() else graph.parent) / name
+    return there if there.is_file() and not here.is_file() else here
+
+
+def _called(files: Sequence[Path], stems: Collection[str], endings: Collection[str] | None = None) -> Path | None:
+    """The table that is called so, `nodes.csv`, or else the only one whose name ends so, `club_nodes.csv`."""
+    tables = [path for path in files if path.suffix.lower() in (endings or table_suffixes())]
+    exact = [path for path in tables if path.stem.lower() in stems]
+    if len(exact) > 1:
+        raise PcnetError(f"{exact[0].parent} has {exact[0].name} and {exact[1].name}; leave one.")
+    ending = re.compile(rf"[_\-. ](?:{'|'.join(stems)})\Z", re.IGNORECASE)
+    found = exact or [path for path in tables if ending.search(path.stem)]
+    return found[0] if len(found) == 1 else None
+
+
+def _edges_in(folder: Path) -> tuple[Path, list[Path]]:
+    """The table of edges, without which there is no graph, and all files by their names; hidden ones are nobody's."""
+    with reading(folder, ADVICE):
+        files = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
+    edges = _called(files, ["edges"])
+    if edges is None:
+        wanted = ", ".join(f"edges{ending}" for ending in table_suffixes())
+        there = listed([path.name for path in files]) or "no files"
+        raise PcnetError(
+            f"There is none of {wanted} in the folder {folder}, which has {there}; put the edges there, or name the "
+            "file that holds them."
+        )
+    return edges, files
+
+
+def _without(files: Sequence[Path], *taken: object) -> list[Path]:
+    """The files that are none of those taken, however their paths are written."""
+    known = {path.resolve() for path in taken if isinstance(path, Path)}
+    return [path for path in files if path.resolve() not in known]

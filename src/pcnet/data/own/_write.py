@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pcnet._files import write_atomically
+from pcnet._files import write_atomically, write_csv
 from pcnet.data.own._arrow import arrow
 from pcnet.errors import PcnetError
 from pcnet.graph import CSR, Graph
@@ -46,9 +45,9 @@ def write_graph(graph: Graph, folder: str | Path, *, format: Format = "csv") -> 
     classes = [*(range(graph.num_classes) if graph.classes is None else graph.classes), None]
     labels = [classes[label] for label in graph.y.tolist()]
     columns = {"id": graph.node_names, "label": labels, "features": lists(graph)}
-    write_atomically(nodes, lambda path: write(path, columns))
+    write(nodes, columns)
     try:
-        write_atomically(edges, lambda path: write(path, _edges(graph)))
+        write(edges, _edges(graph))
     except BaseException:
         # Half a graph is none.
         nodes.unlink()
@@ -83,12 +82,9 @@ def _arrow_lists(graph: Graph) -> Any:
 
 
 def _write_csv(path: Path, columns: dict[str, Any]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(zip(*columns.values(), strict=True))
+    write_csv(path, columns, zip(*columns.values(), strict=True))
 
 
 def _write_parquet(path: Path, columns: dict[str, Any]) -> None:
     pa = arrow()
-    pa.parquet.write_table(pa.table(columns), path)
+    write_atomically(path, lambda target: pa.parquet.write_table(pa.table(columns), target))

@@ -1,4 +1,4 @@
-"""Graphs that are arrays already: PyG's `Data`, SciPy's matrices, `.npz` files."""
+"""Graphs as other libraries hold them: PyG's Data, SciPy's matrices, arrays of an .npz, NetworkX (and GraphML)."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from xml.parsers import expat
 
 import numpy as np
 import scipy.sparse
@@ -13,11 +14,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pcnet.data.own._build import assemble, check_structural, unlabelled
-from pcnet.data.own._cells import LARGEST, Cells, Coded, Table, listed, word_of
-from pcnet.data.own._features import join
-from pcnet.data.own._labels import Classes, read_ids, read_labels
-from pcnet.data.own._options import ReadOptions
+from pcnet.data.own._build import assemble, graph_of_nodes, join, not_structural, read_weight, unlabelled
+from pcnet.data.own._cells import LARGEST, Cells, Coded, Table, shortened, word_of
+from pcnet.data.own._columns import ReadOptions, check_drop, listed, node_columns
+from pcnet.data.own._nodes import Classes, Nodes, read_ids, read_labels
 from pcnet.data.own._readers import reader
 from pcnet.errors import PcnetError
 from pcnet.graph import CSR, Column, Graph, Schema, check_edges
@@ -31,6 +31,8 @@ _NAMES = {
     "ids": ("ids",),
     "classes": ("classes",),
 }
+#: The column that holds the nodes themselves; no attribute is called so.
+_NODE = "(node)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +112,7 @@ def graph_of_arrays(name: str, arrays: Arrays, options: ReadOptions) -> Graph:
     check_edges(torch.from_numpy(index), nodes, None if weight is None else torch.from_numpy(weight))
     notes: list[str] = []
     y, classes = _labels(arrays, nodes, options, notes)
-    x, schema = _features(arrays.x, nodes, options.schema)
+    x, schema = _features(arrays.x, nodes, not_structural(options.schema))
     ids = None if arrays.ids is None else read_ids(_cells(arrays.ids, "ids", nodes))[0]
     more = {"name": name, "ids": ids, "classes": classes, "fixed_splits": _splits(arrays.masks, nodes)}
     return assemble(index, weight, x, schema, y, options, notes, **more)
@@ -118,8 +120,6 @@ def graph_of_arrays(name: str, arrays: Arrays, options: ReadOptions) -> Graph:
 
 def _features(x: Any, nodes: int, schema: Schema | None) -> tuple[Tensor | CSR | None, Schema]:
     """x as it is; a matrix is one column of lists."""
-    if schema is not None:
-        check_structural(schema)
     if x is None:
         if schema is not None:
             raise PcnetError("The graph has no features; the classifier was trained with some.")
@@ -194,3 +194,53 @@ def _splits(masks: Sequence[Any], nodes: int) -> tuple[tuple[Tensor, ...], ...]:
         raise PcnetError(f"The masks of the splits have shape {stacked[0].shape}; give a row of {nodes} a split.")
     parts = zip(*stacked, strict=True)
     return tuple(tuple(torch.from_numpy(np.flatnonzero(mask)) for mask in split) for split in parts)
+
+
+def graph_of_networkx(name: str, graph: Any, options: ReadOptions) -> Graph:
+    """The graph of a NetworkX graph, whose nodes are named by themselves."""
+    table = _node_table(graph)
+    for role in ("source", "target", "id"):
+        if getattr(options, role):
+            raise PcnetError(f"The graph has nodes and edges of its own, no columns; leave out {role}.")
+    columns = node_columns(table.title, [*table.columns], options, _NODE)
+    check_drop(options.drop, [*table.columns, "weight"])
+    ids, places = read_ids(table.columns[_NODE])
+    weight = options.weight or ("weight" if "weight" not in options.drop else None)
+    links = list(graph.edges(data=weight, default=None)) if weight else [(*ends, None) for ends in graph.edges()]
+    ends = np.array([[places[word_of(link[end])] for link in links] for end in (0, 1)], dtype=np.int64)
+    weights = None
+    if weight and any(link[2] is not None for link in links):
+        # An edge without a weight among weighted ones is a mistake that the table reports.
+        words = {weight: Coded.of(word_of(link[2]) for link in links)}
+        edges = Table.of_words("the graph's edges", words, len(links), lambda row: "{}–{}".format(*links[row]))
+        weights = read_weight(edges.columns[weight])
+    elif options.weight:
+        raise PcnetError(f"No edge of the graph has the attribute '{options.weight}' for its weight.")
+    return graph_of_nodes(name, Nodes(table, ids, places, ends), columns, weights, options)
+
+
+@reader(".graphml")
+def open_graphml(path: Path) -> Any:
+    """A GraphML file. Document types are refused: they can make a small file a huge one."""
+    import networkx  # slow to import, needed only here
+
+    def refuse(*_: object) -> None:
+        raise PcnetError(f"{path} declares a document type, which GraphML does not need; remove the DOCTYPE.")
+
+    parser = expat.ParserCreate()
+    parser.StartDoctypeDeclHandler = refuse
+    with path.open("rb") as stream:
+        parser.ParseFile(stream)
+    return networkx.read_graphml(path)
+
+
+def _node_table(graph: Any) -> Table:
+    """A column for each attribute that any node has."""
+    if not graph.number_of_nodes():
+        raise PcnetError("The graph has no nodes.")
+    attributes = dict(graph.nodes(data=True))
+    order = list(attributes)
+    words = {_NODE: Coded.of(map(word_of, order), text=any(isinstance(node, str) for node in order))}
+    for name in dict.fromkeys(str(name) for content in attributes.values() for name in content):
+        words[name] = Coded.of(word_of(content.get(name)) for content in attributes.values())
+    return Table.of_words("the graph", words, len(order), lambda row: f"node {shortened(str(order[row]))}")

@@ -1,8 +1,9 @@
-"""Z = Σ_n c_n P_n(S) x: the one place where a graph is propagated over."""
+"""S x and Z = Σ_n c_n P_n(S) x with their gradients: the one place where a graph is propagated over."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -12,9 +13,9 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from pcnet.errors import PcnetError
-from pcnet.graph import Operator
+from pcnet.graph import CSR, Operator
 from pcnet.polynomial import Basis
-from pcnet.propagate._sweep import Step, planned_sweep
+from pcnet.propagate._sweep import Step, planned_sweep, product
 
 
 def apply_polynomial(operator: Operator, x: Tensor, coefficients: Tensor, basis: Basis) -> Tensor:
@@ -37,9 +38,7 @@ def apply_polynomial(operator: Operator, x: Tensor, coefficients: Tensor, basis:
     tensor([[2.],
             [4.]])
     """
-    n = operator.num_nodes
-    if x.ndim not in (2, 3) or x.shape[-2] != n:
-        raise PcnetError(f"x has shape {tuple(x.shape)}; the graph needs ({n}, d), or (R, {n}, d) for R runs.")
+    columns = _columns(x, operator.num_nodes)
     kinds = {x.dtype, coefficients.dtype, operator.matrix.dtype}
     if len(kinds) > 1:
         names = ", ".join(sorted(str(kind) for kind in kinds))
@@ -50,13 +49,11 @@ def apply_polynomial(operator: Operator, x: Tensor, coefficients: Tensor, basis:
     # The groups of a basis are runs, or the columns of a single run.
     groups, each = (runs, width) if x.ndim == 3 else (width, 1)
     recurrence = _recurrence(basis, coefficients.shape[-1] - 1, groups, each, x.dtype, x.device)
-    columns = x if x.ndim == 2 else x.permute(1, 0, 2).reshape(n, runs * width)
     if not x.is_cuda:
         # A coefficient for each column, or one for all, and the order comes first.
         repeats = runs * width // len(grouped) if len(grouped) > 1 else 1
         grouped = grouped.unsqueeze(1).expand(-1, repeats, -1).reshape(len(grouped) * repeats, grouped.shape[1]).t()
-    z = _Polynomial.apply(columns, grouped.contiguous(), operator, recurrence)
-    return z if x.ndim == 2 else z.view(n, runs, width).permute(1, 0, 2)
+    return _runs(_Polynomial.apply(columns, grouped.contiguous(), operator, recurrence), x)
 
 
 class _Polynomial(torch.autograd.Function):
@@ -111,3 +108,49 @@ def _recurrence(
 
     a, b, c = ([per_column(row) for row in part] for part in spread)
     return list(zip(a, b, c, strict=True))
+
+
+def apply_operator(operator: Operator, x: Tensor) -> Tensor:
+    """S x for x (n, d), or for R runs at once (R, n, d); ∂loss/∂x = Sᵀ ∂loss/∂(S x).
+
+    >>> operator = Operator.from_edges(torch.tensor([[0, 1], [1, 0]]), 2, eta=0.5)
+    >>> apply_operator(operator, torch.tensor([[1.0], [3.0]]))
+    tensor([[2.],
+            [2.]])
+    """
+    return _runs(_Product.apply(_columns(x, operator.num_nodes), operator.matrix, lambda: operator.adjoint), x)
+
+
+def apply_matrix(matrix: CSR, x: Tensor) -> Tensor:
+    """M x for x (m, d), or (R, m, d), and any matrix of m columns; the transpose is made once and kept.
+
+    >>> matrix = CSR.from_torch(torch.tensor([[0.0, 2.0]]).to_sparse_csr())
+    >>> apply_matrix(matrix, torch.tensor([[1.0], [3.0]]))
+    tensor([[6.]])
+    """
+    return _runs(_Product.apply(_columns(x, matrix.shape[1]), matrix, lambda: matrix.transposed), x)
+
+
+def _columns(x: Tensor, n: int) -> Tensor:
+    """x (n, d), or the columns of R runs (R, n, d) side by side."""
+    if x.ndim not in (2, 3) or x.shape[-2] != n:
+        raise PcnetError(f"x has shape {tuple(x.shape)}; the graph needs ({n}, d), or (R, {n}, d) for R runs.")
+    return x if x.ndim == 2 else x.permute(1, 0, 2).reshape(n, x.shape[0] * x.shape[2])
+
+
+def _runs(columns: Tensor, x: Tensor) -> Tensor:
+    """Columns that were made of those of x, run by run as x is."""
+    return columns if x.ndim == 2 else columns.view(-1, x.shape[0], x.shape[2]).permute(1, 0, 2)
+
+
+class _Product(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, matrix: CSR, adjoint: Callable[[], CSR]) -> Tensor:
+        # A transpose that no gradient needs is not made.
+        ctx.adjoint = adjoint
+        return product(matrix, x)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
+        return product(ctx.adjoint(), grads[0].contiguous()), None, None
