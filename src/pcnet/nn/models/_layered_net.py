@@ -47,7 +47,7 @@ class LayeredNetSettings(ModelSettings):
         return max(self.hidden, classes)
 
 
-L = TypeVar("L", bound=LayeredNetSettings)
+L = TypeVar("L", bound=ModelSettings)
 
 
 class LayeredNet(Model[L]):

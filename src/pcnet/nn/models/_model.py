@@ -140,9 +140,14 @@ class ModelSettings(ABC):
         return type(self), *self.agreement().items()
 
     @property
+    def network(self) -> type[Model[Any]]:
+        """The class of the model that these settings make."""
+        return self.model
+
+    @property
     def groups(self) -> tuple[str, ...]:
         """Parameter groups that take a learning rate and a decay of their own."""
-        return tuple(self.model.groups)
+        return tuple(self.network.groups)
 
     @abstractmethod
     def node_floats(self, classes: int) -> int:
@@ -169,7 +174,7 @@ class ModelSettings(ABC):
 
     def build(self, in_channels: int, out_channels: int, seed: int | None = None) -> Model[Any]:
         """A model with fresh weights, the same ones for the same seed."""
-        model = self.model(in_channels, out_channels=out_channels, **vars(self))
+        model = self.network(in_channels, out_channels=out_channels, **vars(self))
         if seed is not None:
             model.reset_parameters(torch.Generator().manual_seed(seed))
         return model
@@ -191,7 +196,7 @@ class ModelSettings(ABC):
             graph.num_nodes,
             edge_weight,
             eta=self.exponent_of_degrees,
-            self_loops=self.model.self_loops,
+            self_loops=self.network.self_loops,
             direction="out" if directed else "symmetrise",
             dtype=torch.float32,
         ).to(device)
@@ -199,7 +204,7 @@ class ModelSettings(ABC):
     @property
     def exponent_of_degrees(self) -> float:
         """η of the operator."""
-        return self.model.eta
+        return self.network.eta
 
 
 @cache

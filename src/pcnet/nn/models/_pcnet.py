@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import elu
+
+from pcnet.errors import PcnetError
+from pcnet.graph import Operator
 from pcnet.nn._perceptron import Activation
 from pcnet.nn.conv import PCConv
 from pcnet.nn.models._filter_net import FilterNet, FilterNetSettings
 from pcnet.nn.models._methods import method
+from pcnet.nn.models._model import Model
+from pcnet.nn.models._stacked_net import Norm, StackedNet
 from pcnet.polynomial import Mode, filter_warnings
 
 
 @dataclass(frozen=True)
 class PCNetSettings(FilterNetSettings):
     """The settings of `PCNet`; K, N, t, p, eta, identity, mode and init are the arguments of `PCConv`.
+
+    With more than one of `layers` (at most 15) they make a `StackedPCNet`, for which `norm` is what `StackedNet` has.
 
     The defaults did well on validation nodes of graphs of all kinds (Cora, CiteSeer, Texas, Wisconsin, Actor, Reed98,
     synthetic ones): N above K so that θ is identifiable, a small θ to begin with, some dropout.
@@ -24,7 +35,8 @@ class PCNetSettings(FilterNetSettings):
     """
 
     varying: ClassVar[tuple[str, ...]] = ("K", "N", "t", "p", "identity", "init")
-    least: ClassVar[dict[str, int]] = {"hidden": 1, "K": 1}
+    least: ClassVar[dict[str, int]] = {"hidden": 1, "K": 1, "layers": 1}
+    most: ClassVar[dict[str, float]] = {"layers": 15}
 
     activation: Activation = None
     drop_in: float = 0.3
@@ -36,6 +48,30 @@ class PCNetSettings(FilterNetSettings):
     identity: bool = True
     mode: Mode = "truncated"
     init: float = 0.2
+    layers: int = 1
+    norm: Norm = "layer"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.layers > 1 and self.hidden is None:
+            raise PcnetError(f"{self.layers} layers need a hidden width; set hidden, or layers to 1.")
+
+    @property
+    def network(self) -> type[Model[Any]]:
+        return PCNet if self.layers == 1 else StackedPCNet
+
+    @property
+    def side_by_side(self) -> bool:  # type: ignore[override]
+        """Matrix products of hidden layers round differently for many runs in one call."""
+        return self.layers == 1
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        return super().groups if self.layers == 1 else tuple(StackedPCNet.groups)
+
+    def node_floats(self, classes: int) -> int:
+        """Of a stack, every layer's mask, what is mapped, filtered, normalised and what comes out."""
+        return super().node_floats(classes) + (0 if self.layers == 1 else 10 * self.layers * (self.hidden or 0))
 
     @property
     def exponent_of_degrees(self) -> float:
@@ -64,3 +100,37 @@ class PCNet(FilterNet[PCNetSettings]):
 
     filter = PCConv
     conv: PCConv
+
+
+class StackedPCNet(StackedNet[PCNetSettings]):
+    """h^(l) = δ(σ(norm(PCConv_l(h^(l−1) W_l) + h^(l−1) V_l) + b_l)), h^(0) = δ(X), and Z = h^(L) W + b.
+
+    Every layer has a θ of its own; K, N and t are the same in all of them. A polynomial of each hidden layer, with a
+    ReLU after it (or what `activation` says), can answer questions about a neighbourhood that no single filter can.
+    """
+
+    convs: nn.ModuleList
+    drop_first, drop_hidden = "drop_in", "drop_hidden"
+    groups: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "first": ("first",),
+        "theta": ("convs",),
+        "second": ("weights", "biases", "scales", "last", "bias"),
+    }
+
+    def setup(self, s: PCNetSettings) -> None:
+        self.eta = s.eta
+        self.stacked(s, [s.hidden or 0] * s.layers, norm=s.norm, skip=True, head=True)
+        convs: list[Any] = [s.conv(self.out_channels) for _ in range(s.layers)]
+        self.convs = nn.ModuleList(convs)
+
+    def reset_parameters(self, generator: torch.Generator | None = None) -> None:
+        """Weights by Glorot, biases zero, factors one, every θ as PC-Conv's begins."""
+        super().reset_parameters(generator)
+        for conv in self.convs:
+            conv.reset_parameters()
+
+    def passed(self, layer: int, h: Tensor, operator: Operator) -> Tensor:
+        return self.convs[layer](h, operator)
+
+    def activation(self, h: Tensor) -> Tensor:
+        return elu(h) if self.settings.activation == "elu" else h.relu()
