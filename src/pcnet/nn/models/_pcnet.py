@@ -109,7 +109,7 @@ class StackedPCNet(StackedNet[PCNetSettings]):
     ReLU after it (or what `activation` says), can answer questions about a neighbourhood that no single filter can.
     """
 
-    convs: nn.ModuleList
+    convs: Any
     drop_first, drop_hidden = "drop_in", "drop_hidden"
     groups: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "first": ("first",),
