@@ -15,11 +15,11 @@ from typing import Any
 import torch
 
 from pcnet._files import check_target, read_json, write_json
+from pcnet._machine import provenance
 from pcnet.compare import Comparison, Metric, Summary
 from pcnet.data import Split
 from pcnet.errors import PcnetError
 from pcnet.experiment._experiment import Experiment
-from pcnet.experiment._provenance import provenance
 from pcnet.experiment._run_folder import missing, numbered, remove_empty
 from pcnet.experiment._runner import ratios_of, run_experiment
 from pcnet.graph import Graph, graph_hash, tensor_hash
