@@ -146,5 +146,4 @@ def _standard_error(metric: Metric, logits: Tensor, labels: Tensor) -> float:
         for part in drawn.split(max(1, AT_ONCE // (size * classes)))
     ]
     # A resample may lack a class that the metric needs.
-    spread = float(np.nanstd(torch.cat(values).numpy())) * math.sqrt(size / n)
-    return 100 * spread if metric.percent else spread
+    return metric.scale * (float(np.nanstd(torch.cat(values).numpy())) * math.sqrt(size / n))

@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
+from pcnet._checks import whole_number
 from pcnet.compare import Metric, metric_named
 from pcnet.data import PAPER_PROTOCOLS
-from pcnet.errors import PcnetError, SettingError, close_match
+from pcnet.errors import SettingError, close_match
 from pcnet.experiment._methods import method_name
 from pcnet.nn import ModelSettings, PCNetSettings
 from pcnet.training import TrainingSettings, selection_by
@@ -85,13 +86,9 @@ class Experiment:
 
     def with_runs(self, runs: int | None = None, seed: int | None = None) -> Experiment:
         """As many runs: the published seeds and then unused small ones, or consecutive ones from `seed` on."""
-        runs = len(self.seeds) if runs is None else runs
-        if runs < 1:
-            raise PcnetError(f"--runs must be at least 1, not {runs}.")
-        if seed is not None and seed < 0:
-            raise PcnetError(f"--seed must be at least 0, not {seed}.")
+        runs = whole_number("--runs", len(self.seeds) if runs is None else runs, least=1)
         unused = (number for number in itertools.count() if number not in self.seeds)
-        seeds = itertools.chain(self.seeds, unused) if seed is None else itertools.count(seed)
+        seeds = itertools.chain(self.seeds, unused) if seed is None else itertools.count(whole_number("--seed", seed))
         return replace(self, seeds=tuple(itertools.islice(seeds, runs)))
 
     def checked(self) -> Experiment:
