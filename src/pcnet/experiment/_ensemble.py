@@ -58,17 +58,18 @@ class Ensemble:
     metric: str = "accuracy"
 
     @staticmethod
-    def of(graph: Graph, runs: Sequence[Run], outcomes: Sequence[Outcome], metric: str) -> Ensemble:
+    def of(graph: Graph, trained: Sequence[tuple[Run, Outcome]], metric: str) -> Ensemble:
         """The trained runs of one method on one graph."""
         members, errors = [], []
-        for run, outcome in zip(runs, outcomes, strict=True):
+        for run, outcome in trained:
             logits, labels = outcome.logits[run.targets.val], run.targets.val_labels
             scale = temperature(logits, labels)
             members.append(Member(outcome.model.eval(), run.seed, scale))
             errors.append(reliability(torch.softmax(logits.double() / scale, dim=1), labels).error)
+        first = trained[0][0]
         # A class that no node of the split had could not be learned.
-        classes = tuple(graph.classes or range(graph.num_classes))[: runs[0].targets.num_classes]
-        settings, error = runs[0].model.for_graph(graph), float(np.mean(errors))
+        classes = tuple(graph.classes or range(graph.num_classes))[: first.targets.num_classes]
+        settings, error = first.model.for_graph(graph), float(np.mean(errors))
         return Ensemble(settings, tuple(members), classes, error, graph.schema, hash_of_edges(graph), metric)
 
     @property
