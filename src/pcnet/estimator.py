@@ -192,9 +192,9 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
     def load(cls, path: str | Path) -> NodeClassifier:
         """A classifier that `save`, or `pcnet train`, has written; it knows no graph until it is given one."""
         ensemble = Ensemble.load(path)
-        classifier = cls(ensemble.settings.method, runs=len(ensemble.models))
+        classifier = cls(next(iter(ensemble.shares)), runs=len(ensemble.models))
         classifier.ensemble_, classifier.metric_ = ensemble, ensemble.metric
-        classifier.method_ = ensemble.settings.method
+        classifier.method_ = ", ".join(ensemble.shares)
         return classifier
 
     def _graph(self, given: Any) -> Graph:
