@@ -15,10 +15,7 @@ from pcnet.data._split import (
     official_name,
     protocol,
 )
-
-# `READERS` with the module that imports every reader, so that all of them are there.
-from pcnet.data.own._read import (
-    READERS,
+from pcnet.data.own._read_write import (
     as_graph,
     graph_from_networkx,
     graph_from_pandas,
@@ -26,6 +23,8 @@ from pcnet.data.own._read import (
     graph_from_scipy,
     graph_of,
     read_graph,
-    reader,
+    write_graph,
 )
-from pcnet.data.own._write import write_graph
+
+# All of them are there: the module above imports every one.
+from pcnet.data.own._readers import READERS, reader

@@ -154,24 +154,19 @@ def _identified(source: Source, tables: Tables, ends: Sequence[Cells], options: 
 
 
 def _look_up(table: Table, column: str, ends: Sequence[Cells]) -> Nodes:
-    """The nodes as a column names them; what is missing or there twice is refused."""
+    """The nodes as a column names them; an id or an end that is missing, there twice or no node is refused."""
     ids, places = read_ids(table.columns[column])
-    return Nodes(table, ids, places, _ends_among(ends, places, table.title))
-
-
-def _ends_among(ends: Sequence[Cells], nodes: Mapping[str, int], title: str) -> NDArray[np.int64]:
-    """Both ends of every edge as nodes of the table `title`, which has a number for each name; others are refused."""
     index = []
     for cells in ends:
-        words, codes = cells.coded.words, cells.coded.codes
+        words = cells.coded.words
         if cells.coded.empty:
             cells.refuse_word(-1, "the id is missing; an edge has two ends")
-        found = np.fromiter(map(nodes.get, words, repeat(-1)), dtype=np.int64, count=len(words))
+        found = np.fromiter(map(places.get, words, repeat(-1)), dtype=np.int64, count=len(words))
         if (found < 0).any():
             code = int(np.argmax(found < 0))
-            cells.refuse_word(code, f"there is no node {shortened(words[code])} in {title}")
-        index.append(found[codes])
-    return np.stack(index)
+            cells.refuse_word(code, f"there is no node {shortened(words[code])} in {table.title}")
+        index.append(found[cells.coded.codes])
+    return Nodes(table, ids, places, np.stack(index))
 
 
 def _fitting(table: Table, ends: Sequence[Cells], options: ReadOptions) -> list[str]:
