@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pcnet.data.own._cells import MOST_CATEGORIES, Bag, Cells, Table, shortened
-from pcnet.data.own._columns import KINDS, NodeColumns, ReadOptions, check_drop, check_names, edge_columns, listed
+from pcnet.data.own._columns import KINDS, NodeColumns, ReadOptions, check_drop, edge_columns, listed
 from pcnet.data.own._nodes import Classes, Nodes, label_candidates, read_labels, read_nodes
 from pcnet.data.own._readers import FEATURES, Tables
 from pcnet.errors import PcnetError, close_match
@@ -37,8 +37,6 @@ _VECTORS, _ROUNDS, _PRODUCTS = 2 * _DIMENSIONS, 12, 5
 
 def graph_of_tables(name: str, tables: Tables, options: ReadOptions) -> Graph:
     """Read the edges, the nodes that they join, and everything about these."""
-    for table in tables.sources:
-        check_names(table.title, table.names)
     names = [column for table in tables.sources for column in table.names]
     check_drop(options.drop, names if tables.features is None else [*names, FEATURES])
     source, target, weight, said = edge_columns(tables.edges.title, tables.edges.names, options)

@@ -206,7 +206,7 @@ def graph_of_networkx(name: str, graph: Any, options: ReadOptions) -> Graph:
     check_drop(options.drop, [*table.columns, "weight"])
     ids, places = read_ids(table.columns[_NODE])
     weight = options.weight or ("weight" if "weight" not in options.drop else None)
-    links = list(graph.edges(data=weight, default=None)) if weight else [(*ends, None) for ends in graph.edges()]
+    links = list(graph.edges(data=weight, default=None))
     ends = np.array([[places[word_of(link[end])] for link in links] for end in (0, 1)], dtype=np.int64)
     weights = None
     if weight and any(link[2] is not None for link in links):

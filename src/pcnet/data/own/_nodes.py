@@ -16,16 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pcnet.data.own._cells import MOST_CATEGORIES, Bag, Cells, Coded, Table, shortened, spread_rows
-from pcnet.data.own._columns import (
-    NodeColumns,
-    ReadOptions,
-    free_columns,
-    id_column,
-    is_unnamed,
-    listed,
-    node_columns,
-    usual_label,
-)
+from pcnet.data.own._columns import NodeColumns, ReadOptions, free_columns, id_column, listed, node_columns, usual_label
 from pcnet.data.own._readers import FEATURES, ID, Source, Tables, read_listed_features
 from pcnet.errors import PcnetError
 from pcnet.graph import Kind, LabelCandidate
@@ -177,7 +168,7 @@ def _fitting(table: Table, ends: Sequence[Cells], options: ReadOptions) -> list[
         name for name in words if len(words[name]) == table.rows and all(map(set(words[name]).issuperset, sought))
     ]
     # The index of a data frame is there unasked.
-    fitting = [name for name in fitting if not is_unnamed(name)] or fitting
+    fitting = free_columns(fitting, options) or fitting
     different = [name for name in fitting if words[name] != words[fitting[0]]]
     if different:
         raise PcnetError(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 
 from pcnet._files import write_atomically, write_csv
@@ -99,7 +100,7 @@ def graph_of(
     kind = type(value).__name__
     if is_a(value, "torch_geometric.data", "Data"):
         value = Arrays.of_pyg(value)
-    elif is_a(value, "scipy.sparse", "spmatrix") or is_a(value, "scipy.sparse", "sparray"):
+    elif scipy.sparse.issparse(value):
         value = Arrays.of_matrix(value)
     if not isinstance(value, (Arrays, Graph)) and not is_a(value, "networkx", "Graph"):
         raise PcnetError(
@@ -289,13 +290,12 @@ def write_graph(graph: Graph, folder: str | Path, *, format: Format = "csv") -> 
     present = [path for stem in ("edges", "nodes") for path in sorted(folder.glob(f"{stem}.*"))]
     if present:
         raise PcnetError(f"{folder} already has {present[0].name}; choose another folder.")
-    write, lists = (_write_csv, _json_lists) if format == "csv" else (_write_parquet, _arrow_lists)
     classes = [*(range(graph.num_classes) if graph.classes is None else graph.classes), None]
     labels = [classes[label] for label in graph.y.tolist()]
-    columns = {"id": graph.node_names, "label": labels, "features": lists(graph)}
-    write(nodes, columns)
+    features = _json_lists(graph) if format == "csv" else _arrow_lists(graph)
+    _write(nodes, {"id": graph.node_names, "label": labels, "features": features})
     try:
-        write(edges, _edges(graph))
+        _write(edges, _edges(graph))
     except BaseException:
         # Half a graph is none.
         nodes.unlink()
@@ -329,10 +329,9 @@ def _arrow_lists(graph: Graph) -> Any:
     return pa.LargeListArray.from_arrays(pa.array(start), pa.array(graph.x.to_dense().float().numpy().ravel()))
 
 
-def _write_csv(path: Path, columns: dict[str, Any]) -> None:
-    write_csv(path, columns, zip(*columns.values(), strict=True))
-
-
-def _write_parquet(path: Path, columns: dict[str, Any]) -> None:
+def _write(path: Path, columns: dict[str, Any]) -> None:
+    if path.suffix == ".csv":
+        write_csv(path, columns, zip(*columns.values(), strict=True))
+        return
     pa = arrow()
     write_atomically(path, lambda target: pa.parquet.write_table(pa.table(columns), target))
