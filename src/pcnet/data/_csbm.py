@@ -33,11 +33,9 @@ def csbm(
     >>> csbm(100, phi=-0.5, seed=1).num_nodes
     100
     """
+    enough = classes >= 2 and n >= 2 * classes
     for good, complaint in (
-        (
-            classes >= 2 and n >= 2 * classes,
-            f"A block model needs two classes of two nodes at least, not {classes} classes on {n} nodes.",
-        ),
+        (enough, f"A block model needs two classes of two nodes at least, not {classes} classes on {n} nodes."),
         (features >= 1, f"features = {features}, but a node needs at least one feature."),
         (-1 <= phi <= 1, f"phi = {phi} is outside [-1, 1]: -1 is most heterophilic, 1 most homophilic."),
         (0 < average_degree < math.inf, f"average_degree = {average_degree} must be positive."),

@@ -251,10 +251,9 @@ class _ListCells(Cells):
         for row, items in enumerate(lists):
             if type(items) is not list:
                 self.refuse(row, f"{shortened(str(items))} is no list of features")
-        if not set(map(type, chain.from_iterable(lists))) <= {int, str}:
-            wrong = ((row, item) for row, items in enumerate(lists) for item in items if type(item) not in (int, str))
-            row, item = next(wrong)
-            self.refuse(row, f"{shortened(str(item))} is no feature, which is a whole number or a word")
+            if not set(map(type, items)) <= {int, str}:
+                wrong = next(item for item in items if type(item) not in (int, str))
+                self.refuse(row, f"{shortened(str(wrong))} is no feature, which is a whole number or a word")
         if len(set(map(len, lists))) == 1 and len(lists[0]) > 2 and set(chain.from_iterable(lists)) <= {0, 1}:
             raise PcnetError(
                 f"{self.title} has as many zeros and ones for every node, not the features that it has; "
