@@ -60,13 +60,9 @@ def csbm(
     means = (means - means.mean(0)) * math.sqrt(classes / (classes - 1))
     mu = math.sqrt(n / features) * strength * math.cos(math.pi * phi / 2)
     noise = random.standard_normal((n, features)) / math.sqrt(features)
-    x = math.sqrt(max(mu, 0.0) / n) * means[y] + noise
-    return Graph(
-        edge_index=undirected(source, target, n, keep_loops=False),
-        x=torch.from_numpy(x.astype(np.float32)),
-        y=torch.from_numpy(y),
-        name=f"csbm(phi={phi:g})",
-    )
+    x = torch.from_numpy((math.sqrt(max(mu, 0.0) / n) * means[y] + noise).astype(np.float32))
+    edges = undirected(source, target, n, keep_loops=False)
+    return Graph(edges, x, torch.from_numpy(y), name=f"csbm(phi={phi:g})")
 
 
 def _draw_edges(

@@ -22,6 +22,8 @@ from pcnet.errors import PcnetError
 from pcnet.graph import Kind, LabelCandidate
 
 Classes = tuple[str | int, ...]
+#: Edge e joins the nodes `ends[:, e]`.
+Ends = NDArray[np.int64]
 #: What tables write where they have no label, if they write anything.
 _MISSING = frozenset({"na", "n/a", "nan", "none", "null", "?"})
 #: Whole numbers in a column with gaps, as a table of floating-point numbers writes them.
@@ -33,12 +35,12 @@ _LONGEST_VALUE = 20
 
 
 class Nodes(NamedTuple):
-    """A row for each node; `ids` are their names, `places` the row of each, and edge e joins the rows `ends[:, e]`."""
+    """A row for each node; `ids` are their names and `places` the row of each; `ends` are those of the edges."""
 
     table: Table
     ids: NDArray
     places: dict[str, int]
-    ends: NDArray[np.int64]
+    ends: Ends
 
 
 class _TakenCells(Cells):

@@ -96,7 +96,7 @@ def graph_of(
     if is_frame(value):
         edges = frame_source(value, title or f"edges ({type(value).__name__})")
         features = None if options.features is None else Path(options.features)
-        return graph_of_tables(name, Tables(edges, nodes_of(options.nodes), features=features), options)
+        return graph_of_tables(name, Tables(edges, about(options.nodes), features=features), options)
     kind = type(value).__name__
     if is_a(value, "torch_geometric.data", "Data"):
         value = Arrays.of_pyg(value)
@@ -201,18 +201,12 @@ def tables_at(path: Path, options: ReadOptions, progress: Progress | None) -> Ta
     features = _called(free, ["features"], (".json",)) if features is None else features
     labels = _called(_without(free, nodes), ["labels", "target"])
     unread = [file.name for file in _without(free, nodes, features, labels)]
-    return Tables(
-        open_table(edges),
-        nodes_of(nodes),
-        None if labels is None else open_table(labels),
-        features,
-        progress,
-        (f"Not read: {listed(unread)}.",) if unread else (),
-    )
+    notes = (f"Not read: {listed(unread)}.",) if unread else ()
+    return Tables(open_table(edges), about(nodes), about(labels), features, progress, notes)
 
 
-def nodes_of(nodes: Any) -> Source | None:
-    """A table of nodes, given as a path or as a data frame."""
+def about(nodes: Any) -> Source | None:
+    """A table about nodes, given as a path or as a data frame, if there is one."""
     if isinstance(nodes, (str, PathLike)):
         return open_table(Path(nodes))
     if nodes is None or is_frame(nodes):
