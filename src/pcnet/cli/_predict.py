@@ -79,8 +79,8 @@ def predict(
     title = f"Predicted for {len(rows):,} nodes of {graph.name}"
     console.print(Table(title, ("class", "nodes", "mean probability"), counts).rich(), "", sep="\n")
     models, shares = len(ensemble.models), ensemble.shares
-    of = ", ".join(name if len(shares) == 1 else f"{name} ({share:.0%})" for name, share in shares.items())
-    console.print(f"{models} models of {of}; predictions are in {output}")
+    methods = ", ".join(name if len(shares) == 1 else f"{name} ({share:.0%})" for name, share in shares.items())
+    console.print(f"{models} models of {methods}; predictions are in {output}")
     value = {
         "nodes": len(rows),
         "models": models,

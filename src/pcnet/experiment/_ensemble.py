@@ -177,7 +177,7 @@ class Ensemble:
         loaded = [load_model(path) for path in _paths(folder, [seed for seed, _, _ in known])]
         if not loaded or any(model.out_channels != len(classes) for model, _ in loaded):
             raise PcnetError(f"{file} and its models do not fit together; train or copy them again.")
-        members = tuple(Member(*of_it, *rest) for of_it, rest in zip(loaded, known, strict=True))
+        members = tuple(Member(model, settings, *how) for (model, settings), how in zip(loaded, known, strict=True))
         return Ensemble(members, classes, error, schema, edges, metric)
 
 

@@ -241,6 +241,7 @@ def _node_table(graph: Any) -> Table:
     attributes = dict(graph.nodes(data=True))
     order = list(attributes)
     words = {_NODE: Coded.of(map(word_of, order), text=any(isinstance(node, str) for node in order))}
-    for name in dict.fromkeys(str(name) for content in attributes.values() for name in content):
-        words[name] = Coded.of(word_of(content.get(name)) for content in attributes.values())
+    # Attributes may have names that are no strings.
+    for name, key in {str(key): key for content in attributes.values() for key in content}.items():
+        words[name] = Coded.of(word_of(content.get(key)) for content in attributes.values())
     return Table.of_words("the graph", words, len(order), lambda row: f"node {shortened(str(order[row]))}")
