@@ -25,7 +25,7 @@ from benchmarks.command import Command, page, start, with_origin
 from benchmarks.graphs import labelled_graphs
 from pcnet import PcnetWarning
 from pcnet._files import read_json, write_json, write_text
-from pcnet.compare import METRICS
+from pcnet.compare import METRICS, logits_of
 from pcnet.experiment import MEMBERS, Ensemble, resolve, run_experiment
 from pcnet.graph import Graph
 from pcnet.show import Table
@@ -80,10 +80,9 @@ def measured(graph: Graph, seed: int, method: str, options: argparse.Namespace) 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PcnetWarning)
         result = run_experiment(visible, experiment, members=MEMBERS, threads=options.threads, device=options.device)
-    runs, outcomes = zip(*result.predictor, strict=True)
-    probabilities = Ensemble.of(visible, runs, outcomes, experiment.metric).probabilities(visible, options.device)
-    smallest = torch.finfo(torch.float64).tiny
-    truth = METRICS[experiment.metric].score(probabilities[hidden].clamp(min=smallest).log(), graph.y[hidden])
+    ensemble = Ensemble.of(visible, result.predictor, experiment.metric)
+    probabilities = ensemble.probabilities(visible, options.device)
+    truth = METRICS[experiment.metric].score(logits_of(probabilities[hidden]), graph.y[hidden])
     said = result.headline
     low, high = said.ci95
     return {

@@ -39,9 +39,7 @@ def write_atomically(path: str | Path, write: Callable[[Path], object]) -> None:
             Path(temporary).unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise PcnetError(
-            f"Cannot write {path}: {error.strerror or error}. Choose a writable place with enough space."
-        ) from error
+        raise _not_writable(path, str(error.strerror or error)) from error
 
 
 def _in_place(path: Path) -> bool:
@@ -57,9 +55,13 @@ def check_target(path: str | Path) -> None:
         raise PcnetError(f"Cannot write {path}: it is a folder; name a file.")
     above = next(folder for folder in path.absolute().parents if folder.exists())
     if not above.is_dir():
-        raise PcnetError(f"Cannot write {path}: {above} is not a folder. Choose a writable place with enough space.")
+        raise _not_writable(path, f"{above} is not a folder")
     if not os.access(path if _in_place(path) else above, os.W_OK):
-        raise PcnetError(f"Cannot write {path}: it is not permitted. Choose a writable place with enough space.")
+        raise _not_writable(path, "it is not permitted")
+
+
+def _not_writable(path: Path, why: str) -> PcnetError:
+    return PcnetError(f"Cannot write {path}: {why}. Choose a writable place with enough space.")
 
 
 def write_text(path: str | Path, text: str) -> None:
@@ -86,28 +88,23 @@ def write_json(path: str | Path, value: Any) -> None:
 
 def read_json(path: str | Path) -> Any:
     """Read a JSON file, with one sentence when it is missing or damaged."""
-    return _parse("JSON", json.loads, path)
+    return _read("JSON", json.loads, Path(path))
 
 
-def read_toml(path: str | Path, text: str | None = None) -> dict[str, Any]:
+def read_toml(path: str | Path) -> dict[str, Any]:
     """Read a TOML file, with one sentence when it is missing or damaged."""
     # Imported here: Python 3.10 has no parser of its own, and most commands read no TOML.
     if sys.version_info >= (3, 11):
         import tomllib
     else:
         import tomli as tomllib
-    return _parse("TOML", tomllib.loads, path, text)
+    return _read("TOML", tomllib.loads, Path(path))
 
 
-def parse_toml(text: str, name: str | Path) -> dict[str, Any]:
-    """What TOML text says; `name` is what a complaint calls it."""
-    return read_toml(name, text)
-
-
-def _parse(kind: str, parser: Callable[[str], Any], name: str | Path, text: str | None = None) -> Any:
+def _read(kind: str, parse: Callable[[str], Any], path: Path) -> Any:
     try:
-        return parser(Path(name).read_text(encoding="utf-8") if text is None else text)
+        return parse(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        raise PcnetError(f"There is no file {name}.") from error
+        raise PcnetError(f"There is no file {path}.") from error
     except (OSError, ValueError, RecursionError) as error:
-        raise PcnetError(f"Cannot read {name} as {kind}: {error}. The file is damaged or not {kind}.") from error
+        raise PcnetError(f"Cannot read {path} as {kind}: {error}. The file is damaged or not {kind}.") from error

@@ -1,20 +1,22 @@
-"""The machine that the library runs on: its processor, and the memory that can still be had."""
+"""The machine that the library runs on: its device, what is kept of it with a number, and its free memory."""
 
 from __future__ import annotations
 
+import datetime
 import math
+import os
 import platform
+import shlex
+import sys
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 import torch
 
+from pcnet._version import __version__
 from pcnet.errors import PcnetError
-
-
-def processor() -> str:
-    """Its name, as good as the system tells."""
-    names = [line.split(":", 1)[1].strip() for line in _lines(Path("/proc/cpuinfo")) if line.startswith("model name")]
-    return next(iter(names), platform.processor() or platform.machine())
 
 
 def chosen_device(name: str) -> str:
@@ -37,7 +39,41 @@ def chosen_device(name: str) -> str:
 
 def device_note(device: str) -> str:
     """What a headline says of a device: nothing of a processor, the name of a GPU."""
-    return "" if torch.device(device).type == "cpu" else f", on {torch.cuda.get_device_name(device)}"
+    return "" if torch.device(device).type == "cpu" else f", on {_machine(device)}"
+
+
+def _machine(device: str) -> str:
+    """What does the work, in words: a GPU, or a processor as well as the system knows its name."""
+    if torch.device(device).type == "cuda":
+        return torch.cuda.get_device_name(device)
+    names = [line.split(":", 1)[1].strip() for line in _lines(Path("/proc/cpuinfo")) if line.startswith("model name")]
+    processor = next(iter(names), platform.processor() or platform.machine())
+    return f"{processor}, {os.cpu_count()} cores"
+
+
+def command_line() -> str:
+    """What was typed, so that it can be typed again."""
+    return shlex.join(["pcnet", *sys.argv[1:]])
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python and of the packages that touch a number."""
+    found = {"pcnet": __version__, "python": platform.python_version()}
+    for package in ("torch", "torch_geometric", "numpy", "scipy", "scikit-learn"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "not installed"
+    return found
+
+
+def provenance(device: str = "cpu", command: Sequence[str] = ()) -> dict[str, Any]:
+    """What is kept with every number: the command, the day, the machine and the versions.
+
+    `command`, in words, is what was typed where that was not pcnet.
+    """
+    typed, today = shlex.join(command) or command_line(), datetime.date.today().isoformat()
+    return {"command": typed, "date": today, "machine": _machine(device), "versions": versions()}
 
 
 def free_bytes(device: torch.device | str = "cpu") -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from pcnet.errors import PcnetError, close_match
+from pcnet.errors import PcnetError, unknown
 
 T = TypeVar("T")
 
@@ -41,6 +41,5 @@ class Registry(dict[str, T]):
     def named(self, name: str) -> T:
         """The entry of this name in any case; a PcnetError lists the known names when there is none."""
         if name.lower() not in self:
-            known = ", ".join(self)
-            raise PcnetError(f"There is no {self.what} '{name}'; choose from {known}.{close_match(name.lower(), self)}")
+            raise unknown(self.what, name, self)
         return self[name.lower()]

@@ -33,6 +33,12 @@ class Interrupted(Exception):  # noqa: N818
     """Ctrl-C, with a sentence on how to go on."""
 
 
+def unknown(what: str, name: str, known: Iterable[str]) -> PcnetError:
+    """What to raise for a name that is none of the known ones."""
+    names = list(known)
+    return PcnetError(f"There is no {what} '{name}'; choose from {', '.join(names)}.{close_match(name, names)}")
+
+
 def close_match(name: str, known: Iterable[str]) -> str:
     """`" Did you mean 'cora'?"` for the nearest known name, or an empty string."""
     lowered = {candidate.lower(): candidate for candidate in known}

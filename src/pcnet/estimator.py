@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -17,7 +18,7 @@ from sklearn.exceptions import NotFittedError
 from pcnet._checks import whole_number
 from pcnet._machine import chosen_device
 from pcnet._progress import Progress
-from pcnet.compare import Metric, metric_named
+from pcnet.compare import Metric, logits_of, metric_named
 from pcnet.data import as_graph
 from pcnet.errors import PcnetError
 from pcnet.experiment import MEMBERS, VAL_SHARE, Ensemble, FilterResponse, resolve, targets_of_all
@@ -99,28 +100,28 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
         # What is chosen for the graph is chosen by labels that may be known.
         seen = _with_labels(graph, known, graph.y[known])
         changes = [f"{name}={value}" for name, value in (self.settings or {}).items()]
-        runs: dict[str, list[Run]] = {}
-        for name, suited in self._methods(seen).items():
+        methods, runs = self._methods(seen), list[Run]()
+        for name, suited in methods.items():
             overrides = [*suited, *changes, f"class_weight={self.class_weight or 'none'}"]
             experiment = resolve(seen, name, metric=self.metric, overrides=overrides)
             model, training = experiment.model, experiment.training
-            runs[name] = [Run(model, training, own, self.seed + run) for run, own in enumerate(targets)]
+            runs += [Run(model, training, own, self.seed + run) for run, own in enumerate(targets)]
         #: What the classifier is scored by.
         self.metric_ = experiment.metric
-        flat, device = [run for own in runs.values() for run in own], chosen_device(self.device)
-        trained = iter(train(graph, flat, threads=self.threads, device=device, progress=progress))
-        outcomes = {name: [next(trained) for _ in own] for name, own in runs.items()}
+        outcomes = train(graph, runs, threads=self.threads, device=chosen_device(self.device), progress=progress)
+        pairs = zip(runs, outcomes, strict=True)
+        trained = {name: list(itertools.islice(pairs, len(targets))) for name in methods}
         metric = metric_named(self.metric_)
         #: Of each method that was tried, the mean over its models of the metric on validation; higher is better.
-        self.candidates_ = {name: _validation(metric, runs[name], own) for name, own in outcomes.items()}
+        self.candidates_ = {name: _validation(metric, own) for name, own in trained.items()}
         self.method_ = max(self.candidates_, key=lambda name: self.candidates_[name])
-        chosen = outcomes[self.method_]
-        if any(outcome.diverged for outcome in chosen):
+        chosen = trained[self.method_]
+        if any(outcome.diverged for _, outcome in chosen):
             raise PcnetError("Training diverged: no epoch had a finite loss. Lower the learning rates.")
-        self.ensemble_ = Ensemble.of(graph, runs[self.method_], chosen, self.metric_)
+        self.ensemble_ = Ensemble.of(graph, chosen, self.metric_)
         self.graph_ = graph
         self.train_nodes_ = torch.cat([part for own in targets for part in (own.train, own.val)]).unique()
-        self.n_iter_ = max(outcome.epochs for outcome in chosen)
+        self.n_iter_ = max(outcome.epochs for _, outcome in chosen)
         return self
 
     def predict(self, graph: Any = None) -> NDArray[Any]:
@@ -151,7 +152,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
         truth = _places(names, self.classes_, "is no class that the classifier knows; leave its nodes out.")
         metric = metric_named(self.metric_)
         probabilities = torch.from_numpy(self.predict_proba(known)[chosen.numpy()])
-        value = metric.sign * metric.share(probabilities.clamp(min=torch.finfo(torch.float64).tiny).log(), truth)
+        value = metric.sign * metric.share(logits_of(probabilities), truth)
         if value != value:
             raise PcnetError(f"The nodes are all of one class, so {metric.title} says nothing; name more nodes.")
         return value
@@ -191,9 +192,9 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
     def load(cls, path: str | Path) -> NodeClassifier:
         """A classifier that `save`, or `pcnet train`, has written; it knows no graph until it is given one."""
         ensemble = Ensemble.load(path)
-        classifier = cls(ensemble.settings.method, runs=len(ensemble.models))
+        classifier = cls(next(iter(ensemble.shares)), runs=len(ensemble.models))
         classifier.ensemble_, classifier.metric_ = ensemble, ensemble.metric
-        classifier.method_ = ensemble.settings.method
+        classifier.method_ = ", ".join(ensemble.shares)
         return classifier
 
     def _graph(self, given: Any) -> Graph:
@@ -237,12 +238,11 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
         return {name: own for name, own in suited.items() if method_named(name).for_graph is ModelSettings.for_graph}
 
 
-def _validation(metric: Metric, runs: list[Run], outcomes: list[Outcome]) -> float:
+def _validation(metric: Metric, trained: list[tuple[Run, Outcome]]) -> float:
     """Mean over runs of the metric on validation nodes, higher being better; −∞ where one diverged."""
-    if any(outcome.diverged for outcome in outcomes):
+    if any(outcome.diverged for _, outcome in trained):
         return -math.inf
-    pairs = zip(runs, outcomes, strict=True)
-    shares = [metric.share(outcome.logits[run.targets.val], run.targets.val_labels) for run, outcome in pairs]
+    shares = [metric.share(outcome.logits[run.targets.val], run.targets.val_labels) for run, outcome in trained]
     return metric.sign * float(np.mean(shares))
 
 

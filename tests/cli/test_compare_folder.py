@@ -90,7 +90,7 @@ def test_methods_can_be_added(pcnet, place, monkeypatch):
         trained.append(experiment.title)
         return run_experiment(graph, experiment, **how)
 
-    monkeypatch.setattr("pcnet.experiment._compared.run_experiment", watched)
+    monkeypatch.setattr("pcnet.experiment._folders.run_experiment", watched)
     assert pcnet(*arguments, "--methods", "gcn,pcnet").code == 0
     assert trained == ["PCNet"]
     assert {row["method"] for row in json.loads((place / "here" / "compare.json").read_text())["methods"]} == {

@@ -107,7 +107,7 @@ def test_saved_and_loaded(graph, fitted, tmp_path):
 
 
 DAMAGES = {
-    "an unknown version": ({"format": 99}, "has format 99, and this pcnet reads format 1"),
+    "an unknown version": ({"format": 99}, "has format 99, and this pcnet reads formats up to 2"),
     "no version": ({"format": None}, "is no classifier of pcnet"),
     "no classes": ({"classes": None}, "is damaged"),
     "other classes": ({"classes": ["ant"]}, "do not fit together"),

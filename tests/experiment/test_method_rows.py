@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pcnet._files import parse_toml
+from pcnet._files import read_toml
 from pcnet.experiment import (
     method_file,
     method_files,
@@ -26,7 +26,7 @@ CLASSES = {"cora": 7, "citeseer": 6, "pubmed": 3, "texas": 5, "actor": 5, "corne
 
 def raw(name: str) -> dict[str, Any]:
     """A file as it is written, before it is joined with the one that it is like."""
-    return parse_toml(files("pcnet.experiment").joinpath(f"methods/{name}.toml").read_text("utf-8"), name)
+    return read_toml(str(files("pcnet.experiment").joinpath(f"methods/{name}.toml")))
 
 
 def test_evennet():

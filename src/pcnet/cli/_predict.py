@@ -78,12 +78,13 @@ def predict(
     counts = [[str(n), f"{count:,}", f"{sure[of == n].mean():.2f}"] for n, count in found.most_common()]
     title = f"Predicted for {len(rows):,} nodes of {graph.name}"
     console.print(Table(title, ("class", "nodes", "mean probability"), counts).rich(), "", sep="\n")
-    models, method = len(ensemble.models), ensemble.settings.method
-    console.print(f"{models} models of {method}; predictions are in {output}")
+    models, shares = len(ensemble.models), ensemble.shares
+    methods = ", ".join(name if len(shares) == 1 else f"{name} ({share:.0%})" for name, share in shares.items())
+    console.print(f"{models} models of {methods}; predictions are in {output}")
     value = {
         "nodes": len(rows),
         "models": models,
-        "method": method,
+        "method": ", ".join(shares),
         "predicted": {str(name): count for name, count in found.items()},
         "calibration_error": ensemble.calibration_error,
         "output": str(output),

@@ -17,7 +17,7 @@ from pcnet._files import write_json, write_text
 from pcnet._machine import chosen_device
 from pcnet.cli import _options as option
 from pcnet.data import load_dataset
-from pcnet.errors import Interrupted, PcnetError, close_match
+from pcnet.errors import Interrupted, PcnetError, unknown
 from pcnet.experiment import provenance
 from pcnet.paper import Cell, Record, TableSweep
 from pcnet.propagate import available_threads
@@ -118,9 +118,7 @@ def _targets(targets: Sequence[str]) -> list[str]:
         if target == "complexity":
             raise PcnetError("Complexities are not part of the package; run python -m benchmarks.complexity.")
         if target not in TARGETS:
-            raise PcnetError(
-                f"There is no target '{target}'; choose from {', '.join(TARGETS)}.{close_match(target, TARGETS)}"
-            )
+            raise unknown("target", target, TARGETS)
     return [*TABLES, *OTHERS] if "all" in targets else list(dict.fromkeys(targets))
 
 

@@ -2,19 +2,26 @@
 
 from pcnet.compare._comparison import (
     BEST,
+    LEVEL,
     PERHAPS,
     UNKNOWN,
     WORSE,
     Comparison,
     CriticalDifference,
     Lead,
+    Pair,
     Standing,
     Winners,
     average_ranks,
     critical_difference,
+    difference_interval,
+    holm,
+    joined_interval,
+    resampled_half_width,
+    signed_rank,
     winners,
 )
-from pcnet.compare._metrics import METRICS, UNBALANCED, Metric, default_metric, metric_named, scores
+from pcnet.compare._metrics import METRICS, UNBALANCED, Metric, default_metric, logits_of, metric_named, scores
 from pcnet.compare._summary import (
     Reliability,
     Summary,
@@ -25,13 +32,4 @@ from pcnet.compare._summary import (
     temperature,
     verdict,
     wilson,
-)
-from pcnet.compare._tests import (
-    LEVEL,
-    Pair,
-    difference_interval,
-    holm,
-    joined_interval,
-    resampled_half_width,
-    signed_rank,
 )

@@ -176,6 +176,11 @@ def default_metric(labels: Tensor) -> Metric:
     return METRICS["roc_auc" if unbalanced else "accuracy"]
 
 
+def logits_of(probabilities: Tensor) -> Tensor:
+    """Logits that give these probabilities; what is 0 becomes the smallest number."""
+    return probabilities.clamp(min=torch.finfo(torch.float64).tiny).log()
+
+
 def scores(logits: Tensor, labels: Tensor, nodes: Tensor) -> dict[str, float]:
     """Every metric on some nodes, by name; one that is undefined there is left out.
 

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from pcnet._checks import whole_number
+from pcnet._checks import finite_number, whole_number
 from pcnet.errors import PcnetError
 
 RESAMPLES = 1000
@@ -135,9 +135,7 @@ def verdict(ours: Summary, mean: float, half_width: float, *, not_reproducible: 
 
 def half_width_of(std: float, runs: int) -> float:
     """1.96 · std / √runs: half of the 95 % interval of a mean over `runs` runs with this standard deviation."""
-    if not (math.isfinite(std) and std >= 0):
-        raise PcnetError(f"A standard deviation must be at least 0, not {std}.")
-    return Z * std / math.sqrt(whole_number("runs", runs, least=1))
+    return Z * finite_number("A standard deviation", std, least=0) / math.sqrt(whole_number("runs", runs, least=1))
 
 
 @dataclass(frozen=True)

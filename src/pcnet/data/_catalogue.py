@@ -6,7 +6,7 @@ import hashlib
 import os
 import shutil
 import tempfile
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Literal, NamedTuple
@@ -76,11 +76,12 @@ class Dataset:
         return next((path for path in places if path.is_file()), None)
 
 
-_PLANETOID = "Planetoid (Yang et al. 2016)"
-_GEOM_GCN = "Geom-GCN (Pei et al. 2020), from CMU WebKB"
-_FILM = "Geom-GCN (Pei et al. 2020), from Tang et al. 2009"
-_FB100 = "Facebook100 (Traud et al. 2012) as in LINKX (Lim et al. 2021)"
-
+_ORIGINS: dict[Kind, str] = {
+    "planetoid": "Planetoid (Yang et al. 2016)",
+    "webkb": "Geom-GCN (Pei et al. 2020), from CMU WebKB",
+    "actor": "Geom-GCN (Pei et al. 2020), from Tang et al. 2009",
+    "facebook": "Facebook100 (Traud et al. 2012) as in LINKX (Lim et al. 2021)",
+}
 _CITESEER_NOTE = (
     "15 nodes of CiteSeer have neither label nor features: y is -1 there. Published protocols count them as "
     "class 0; that labelling is published_y."
@@ -91,40 +92,36 @@ _CORNELL_NOTE = (
 )
 
 
-def _planetoid_graph(title: str, facts: Facts, *notes: str) -> Dataset:
-    name = title.lower()
-    return Dataset(name, "planetoid", f"planetoid/{title}", name, facts, _PLANETOID, notes)
-
-
-def _webkb_graph(name: str, facts: Facts, *notes: str) -> Dataset:
-    return Dataset(name, "webkb", f"webkb/{name}", name, facts, _GEOM_GCN, notes)
-
-
-def _facebook_graph(upstream: str, facts: Facts) -> Dataset:
-    name = upstream.replace(" ", "").lower()
-    return Dataset(name, "facebook", f"linkx/{name}", upstream, facts, _FB100)
+def _dataset(
+    kind: Kind, folder: str, facts: Facts, *notes: str, name: str = "", upstream: str = "", origin: str = ""
+) -> Dataset:
+    """It is called as its folder, and so are the files of its source, unless they have another name."""
+    name = name or PurePosixPath(folder).name.lower()
+    return Dataset(name, kind, folder, upstream or name, facts, origin or _ORIGINS[kind], notes)
 
 
 _DATASETS = (
-    _planetoid_graph("Cora", Facts(2708, 1433, 7, 5278, 0, 0.8100)),
-    _planetoid_graph("CiteSeer", Facts(3327, 3703, 6, 4552, 0, 0.7377), _CITESEER_NOTE),
-    _planetoid_graph("PubMed", Facts(19717, 500, 3, 44324, 0, 0.8024)),
-    _webkb_graph("texas", Facts(183, 1703, 5, 279, 16, 0.1119)),
-    _webkb_graph("wisconsin", Facts(251, 1703, 5, 450, 16, 0.2060)),
-    _webkb_graph("cornell", Facts(183, 1703, 5, 277, 3, 0.3036), _CORNELL_NOTE),
-    replace(
-        _webkb_graph("cornell", Facts(183, 1703, 5, 277, 3, 0.1321)),
+    _dataset("planetoid", "planetoid/Cora", Facts(2708, 1433, 7, 5278, 0, 0.8100)),
+    _dataset("planetoid", "planetoid/CiteSeer", Facts(3327, 3703, 6, 4552, 0, 0.7377), _CITESEER_NOTE),
+    _dataset("planetoid", "planetoid/PubMed", Facts(19717, 500, 3, 44324, 0, 0.8024)),
+    _dataset("webkb", "webkb/texas", Facts(183, 1703, 5, 279, 16, 0.1119)),
+    _dataset("webkb", "webkb/wisconsin", Facts(251, 1703, 5, 450, 16, 0.2060)),
+    _dataset("webkb", "webkb/cornell", Facts(183, 1703, 5, 277, 3, 0.3036), _CORNELL_NOTE),
+    _dataset(
+        "webkb",
+        "webkb-2022/cornell",
+        Facts(183, 1703, 5, 277, 3, 0.1321),
         name="cornell-fixed",
-        folder="webkb-2022/cornell",
-        origin=f"{_GEOM_GCN}, corrected in July 2022",
+        upstream="cornell",
+        origin=f"{_ORIGINS['webkb']}, corrected in July 2022",
     ),
-    Dataset("actor", "actor", "actor", "film", Facts(7600, 932, 5, 26659, 93, 0.2195), _FILM),
+    _dataset("actor", "actor", Facts(7600, 932, 5, 26659, 93, 0.2195), upstream="film"),
     # Its MATLAB file was not at hand when this table was made: edges and homophily are those of the paper.
-    _facebook_graph("Penn94", Facts(41554, 4814, 2, 1362229, 0, 0.47)),
-    _facebook_graph("Reed98", Facts(962, 745, 2, 18812, 0, 0.5216)),
-    _facebook_graph("Amherst41", Facts(2235, 1193, 2, 90954, 0, 0.5306)),
-    _facebook_graph("Johns Hopkins55", Facts(5180, 2406, 2, 186586, 0, 0.5488)),
-    _facebook_graph("Cornell5", Facts(18660, 4735, 2, 790777, 0, 0.5464)),
+    _dataset("facebook", "linkx/penn94", Facts(41554, 4814, 2, 1362229, 0, 0.47), upstream="Penn94"),
+    _dataset("facebook", "linkx/reed98", Facts(962, 745, 2, 18812, 0, 0.5216), upstream="Reed98"),
+    _dataset("facebook", "linkx/amherst41", Facts(2235, 1193, 2, 90954, 0, 0.5306), upstream="Amherst41"),
+    _dataset("facebook", "linkx/johnshopkins55", Facts(5180, 2406, 2, 186586, 0, 0.5488), upstream="Johns Hopkins55"),
+    _dataset("facebook", "linkx/cornell5", Facts(18660, 4735, 2, 790777, 0, 0.5464), upstream="Cornell5"),
 )
 
 CATALOGUE: dict[str, Dataset] = {dataset.name: dataset for dataset in _DATASETS}
@@ -185,7 +182,9 @@ def find_splits(dataset: Dataset, root: str | Path | None = None) -> list[Path]:
 
 def fetch(dataset: Dataset, root: str | Path | None = None) -> Path:
     """Download what the cache lacks of a dataset and return the cache; every known checksum must hold."""
-    from http.client import HTTPException  # slow to import, needed only here
+    # Slow to import, needed only here.
+    from http.client import HTTPException
+    from urllib.request import urlopen
 
     cache = cache_folder()
     try:
@@ -193,8 +192,15 @@ def fetch(dataset: Dataset, root: str | Path | None = None) -> Path:
         # Files move into place only when complete, so an interrupted download leaves nothing half-done.
         with tempfile.TemporaryDirectory(dir=cache) as temporary:
             for file in (*dataset.files, *dataset.split_files):
-                if dataset.path_in(cache, file) is None:
-                    _fetch_file(dataset, file, cache, Path(temporary))
+                if dataset.path_in(cache, file) is not None:
+                    continue
+                url, downloaded, target = _url(dataset, file), Path(temporary, PurePosixPath(file).name), cache / file
+                with urlopen(url, timeout=_TIMEOUT_SECONDS) as answer, downloaded.open("wb") as stream:
+                    shutil.copyfileobj(answer, stream)
+                if checksums().get(file) not in (None, sha256(downloaded)):
+                    raise PcnetError(f"{url} is not the file this package knows as {file} (its checksum differs).")
+                target.parent.mkdir(parents=True, exist_ok=True)
+                os.replace(downloaded, target)
     except (OSError, HTTPException) as error:  # URLError and timeouts are OSErrors too
         reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or error
         raise PcnetError(_how_to_get(dataset, root, str(reason))) from error
@@ -212,20 +218,6 @@ def file_states(dataset: Dataset, root: str | Path | None = None) -> list[dict[s
             state = "ok" if sha256(path) == known else "changed"
         rows.append({"dataset": dataset.name, "folder": str(folder), "file": file, "state": state})
     return rows
-
-
-def _fetch_file(dataset: Dataset, file: str, cache: Path, temporary: Path) -> None:
-    from urllib.request import urlopen  # slow to import, needed only here
-
-    url, downloaded = _url(dataset, file), temporary / PurePosixPath(file).name
-    with urlopen(url, timeout=_TIMEOUT_SECONDS) as answer, downloaded.open("wb") as stream:
-        shutil.copyfileobj(answer, stream)
-    expected = checksums().get(file)
-    if expected is not None and sha256(downloaded) != expected:
-        raise PcnetError(f"{url} is not the file this package knows as {file} (its checksum differs).")
-    target = cache / file
-    target.parent.mkdir(parents=True, exist_ok=True)
-    os.replace(downloaded, target)
 
 
 def _url(dataset: Dataset, file: str) -> str:

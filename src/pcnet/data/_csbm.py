@@ -33,11 +33,9 @@ def csbm(
     >>> csbm(100, phi=-0.5, seed=1).num_nodes
     100
     """
+    enough = classes >= 2 and n >= 2 * classes
     for good, complaint in (
-        (
-            classes >= 2 and n >= 2 * classes,
-            f"A block model needs two classes of two nodes at least, not {classes} classes on {n} nodes.",
-        ),
+        (enough, f"A block model needs two classes of two nodes at least, not {classes} classes on {n} nodes."),
         (features >= 1, f"features = {features}, but a node needs at least one feature."),
         (-1 <= phi <= 1, f"phi = {phi} is outside [-1, 1]: -1 is most heterophilic, 1 most homophilic."),
         (0 < average_degree < math.inf, f"average_degree = {average_degree} must be positive."),
@@ -62,13 +60,9 @@ def csbm(
     means = (means - means.mean(0)) * math.sqrt(classes / (classes - 1))
     mu = math.sqrt(n / features) * strength * math.cos(math.pi * phi / 2)
     noise = random.standard_normal((n, features)) / math.sqrt(features)
-    x = math.sqrt(max(mu, 0.0) / n) * means[y] + noise
-    return Graph(
-        edge_index=undirected(source, target, n, keep_loops=False),
-        x=torch.from_numpy(x.astype(np.float32)),
-        y=torch.from_numpy(y),
-        name=f"csbm(phi={phi:g})",
-    )
+    x = torch.from_numpy((math.sqrt(max(mu, 0.0) / n) * means[y] + noise).astype(np.float32))
+    edges = undirected(source, target, n, keep_loops=False)
+    return Graph(edges, x, torch.from_numpy(y), name=f"csbm(phi={phi:g})")
 
 
 def _draw_edges(

@@ -47,8 +47,8 @@ def load_dataset(name: str, root: str | Path | None = None) -> Graph:
     folder = find(dataset, root)
     inside = folder is None and dataset.name == EMBEDDED
     raw = read_embedded() if inside else _read(dataset, folder or fetch(dataset, root))
-    graph = _build(dataset, raw, _read_splits(dataset, find_splits(dataset, root), len(raw.y)))
-    _check(dataset, graph)
+    read_splits = read_object_splits if dataset.kind == "facebook" else read_mask_splits
+    graph = _build(dataset, raw, [ids for path in find_splits(dataset, root) for ids in read_splits(path, len(raw.y))])
     if dataset.name == "cornell":
         _warn_once(dataset.notes[0])
     return graph
@@ -60,7 +60,7 @@ def load_embedded() -> Graph:
     >>> load_embedded().num_classes
     6
     """
-    return _build(dataset_named(EMBEDDED), read_embedded(), [])
+    return _build(dataset_named(EMBEDDED), read_embedded())
 
 
 def _read(dataset: Dataset, root: Path) -> Raw:
@@ -72,19 +72,13 @@ def _read(dataset: Dataset, root: Path) -> Raw:
     return read_webkb(folder, index_lists=dataset.kind == "actor")
 
 
-def _read_splits(dataset: Dataset, paths: list[Path], num_nodes: int) -> list[Ids]:
-    if dataset.kind == "facebook":
-        return [split for path in paths for split in read_object_splits(path, num_nodes)]
-    return read_mask_splits(paths, num_nodes)
-
-
-def _build(dataset: Dataset, raw: Raw, splits: list[Ids]) -> Graph:
-    y = torch.from_numpy(raw.y)
+def _build(dataset: Dataset, raw: Raw, splits: Sequence[Ids] = ()) -> Graph:
+    y, facts = torch.from_numpy(raw.y), dataset.facts
     if min(raw.source.min(), raw.target.min()) < 0 or max(raw.source.max(), raw.target.max()) >= len(y):
         raise _unlike(dataset, f"an edge to a node beyond its {len(y)} nodes")
     # Whose edges are links from page to page; friendships and, in these files, citations go both ways.
     one_sided = dataset.kind in ("webkb", "actor")
-    return Graph(
+    graph = Graph(
         edge_index=undirected(raw.source, raw.target, len(y), keep_loops=dataset.kind != "planetoid"),
         listed_edges=one_way(raw.source, raw.target, len(y)) if one_sided else None,
         x=normalise_rows(CSR.from_scipy(raw.x, torch.float32)),
@@ -94,19 +88,16 @@ def _build(dataset: Dataset, raw: Raw, splits: list[Ids]) -> Graph:
         published_y=y.clamp(min=0) if dataset.name == EMBEDDED else None,
         fixed_splits=tuple(splits),
     )
-
-
-def _check(dataset: Dataset, graph: Graph) -> None:
-    """A file cut at the end of a line still parses: compare with the counts the dataset must have."""
-    facts, (source, target) = dataset.facts, graph.edge_index
+    # A file cut at the end of a line still parses: compare with the counts the dataset must have.
     for what, count, wanted in (
         ("nodes", graph.num_nodes, facts.nodes),
         ("features", graph.num_features, facts.features),
         ("classes", graph.num_classes, facts.classes),
-        ("edges", int((source <= target).sum()), facts.edges + facts.loops),
+        ("edges", int((graph.edge_index[0] <= graph.edge_index[1]).sum()), facts.edges + facts.loops),
     ):
         if count != wanted:
             raise _unlike(dataset, f"{count} {what} instead of {wanted}")
+    return graph
 
 
 def _unlike(dataset: Dataset, what: str) -> PcnetError:
@@ -260,32 +251,28 @@ def _running_sums(steps: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, n
     return total[1:] - np.repeat(total[start[:-1]], np.diff(start)), start
 
 
-def read_mask_splits(paths: Sequence[Path], num_nodes: int) -> list[Ids]:
-    """The node ids in the three masks of each `.npz` file. The masks need not cover all nodes."""
-    splits = []
-    for path in paths:
-        # Opened here, because NumPy leaves a damaged archive open.
-        with reading(path), path.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
-            masks = [np.asarray(stored[f"{part}_mask"], dtype=bool) for part in ("train", "val", "test")]
-            if any(mask.shape != (num_nodes,) for mask in masks):
-                raise damaged(path, f"masks of shape {masks[0].shape} for {num_nodes} nodes")
-            train, val, test = (torch.from_numpy(np.flatnonzero(mask)) for mask in masks)
-            splits.append((train, val, test))
-    return splits
+def read_mask_splits(path: Path, num_nodes: int) -> list[Ids]:
+    """The node ids in the three masks of an `.npz` file. The masks need not cover all nodes."""
+    # Opened here, because NumPy leaves a damaged archive open.
+    with reading(path), path.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
+        masks = [np.asarray(stored[f"{part}_mask"], dtype=bool) for part in ("train", "val", "test")]
+        if any(mask.shape != (num_nodes,) for mask in masks):
+            raise damaged(path, f"masks of shape {masks[0].shape} for {num_nodes} nodes")
+        train, val, test = (torch.from_numpy(np.flatnonzero(mask)) for mask in masks)
+        return [(train, val, test)]
 
 
 def read_object_splits(path: Path, num_nodes: int) -> list[Ids]:
     """Penn94's official splits: `{"train", "valid", "test"}` dictionaries in an `.npy` file of Python objects."""
-    stored = unpickle_npy(path)
+    stored, splits = unpickle_npy(path), []
     with reading(path):
-        splits = []
         for split in stored:
             parts = [np.sort(np.asarray(split[part], dtype=np.int64)) for part in ("train", "valid", "test")]
             if any(ids.min() < 0 or ids.max() >= num_nodes for ids in parts):
                 raise damaged(path, f"node ids beyond the graph's {num_nodes} nodes")
             train, val, test = map(torch.from_numpy, parts)
             splits.append((train, val, test))
-        return splits
+    return splits
 
 
 class _CsrState:

@@ -234,7 +234,7 @@ def _stratified(data: Graph, name: str, seed: int) -> Split:
     Every class with three labelled nodes or more is in all three parts; two train and test, a single one trains.
     """
     _, val_share, test_share = (share / 100 for share in _numbers(name))
-    parts: list[list[Tensor]] = [[], [], []]
+    parts = [[torch.empty(0, dtype=torch.long)] for _ in PARTS]
     alone = []
     for members, size in _windows(data.y, (data.y >= 0).nonzero().flatten(), test_share, seed):
         n = len(members)
@@ -244,7 +244,7 @@ def _stratified(data: Graph, name: str, seed: int) -> Split:
             part.append(ids)
         if n == 1:
             alone.append(f"'{data.class_names[int(data.y[members[0]])]}'")
-    test_nodes, val_nodes, train = (torch.cat(part) if part else torch.empty(0, dtype=torch.long) for part in parts)
+    test_nodes, val_nodes, train = map(torch.cat, parts)
     if len(test_nodes) == 0 or len(val_nodes) == 0:
         raise PcnetError(
             f"{len(train) + len(test_nodes)} labelled nodes are too few for {name}: no class has three, which "
@@ -352,10 +352,10 @@ def _fixed(data: Graph, name: str, number: int) -> Split:
     if not _whole(number) or not 0 <= number < count:
         raise PcnetError(f"{data.name} has the fixed splits 0 to {count - 1}; there is no split {number}.")
     official = name.startswith("official")
-    if official and name not in ("official", official_name(data)):
-        raise PcnetError(f"The splits that come with {data.name} are {official_name(data)}, not {name}.")
-    train, val, test = (ids[labels[ids] >= 0] for ids in data.fixed_splits[number])
     called = official_name(data) if official else name
+    if name not in ("official", called):
+        raise PcnetError(f"The splits that come with {data.name} are {called}, not {name}.")
+    train, val, test = (ids[labels[ids] >= 0] for ids in data.fixed_splits[number])
     split = Split(train, val, test, labels, called, int(number), published=True)
     said = [] if official else _share_notes(split)
     covered, labelled = sum(split.sizes), int((labels >= 0).sum())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,7 @@ from pcnet.graph import Graph, Schema
 from pcnet.nn import Model, ModelSettings, filters_of, learned, load_model, save_model
 from pcnet.training import Outcome, Run
 
-FORMAT = 1
+FORMAT = 2
 FILE = "classifier.json"
 
 
@@ -32,21 +33,23 @@ class FilterResponse(NamedTuple):
 
 
 class Member(NamedTuple):
-    """A model, the seed of its run, and the temperature T that calibrates it."""
+    """A model, what it was made from, the seed of its run, the temperature T that calibrates it, and its weight w."""
 
     model: Model
+    settings: ModelSettings
     seed: int
     temperature: float
+    weight: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
 class Ensemble:
-    """p = 1/R Σ_r softmax(z_r / T_r): models of one method, each calibrated on its own validation nodes.
+    """p = Σ_r w_r softmax(z_r / T_r) / Σ_r w_r: models, of one method or of several, each calibrated on its own
+    validation nodes.
 
     It remembers what the graph was like that it was trained on, and refuses graphs that it cannot speak about.
     """
 
-    settings: ModelSettings
     members: tuple[Member, ...]
     classes: tuple[str | int, ...]
     #: Expected calibration error on validation nodes, after the temperatures; the mean over the models.
@@ -58,33 +61,46 @@ class Ensemble:
     metric: str = "accuracy"
 
     @staticmethod
-    def of(graph: Graph, runs: Sequence[Run], outcomes: Sequence[Outcome], metric: str) -> Ensemble:
-        """The trained runs of one method on one graph."""
+    def of(
+        graph: Graph, trained: Sequence[tuple[Run, Outcome]], metric: str, weights: Sequence[float] = ()
+    ) -> Ensemble:
+        """Trained runs on one graph; they count alike unless there are `weights`."""
         members, errors = [], []
-        for run, outcome in zip(runs, outcomes, strict=True):
+        for (run, outcome), weight in zip(trained, weights or [1.0] * len(trained), strict=True):
             logits, labels = outcome.logits[run.targets.val], run.targets.val_labels
             scale = temperature(logits, labels)
-            members.append(Member(outcome.model.eval(), run.seed, scale))
+            members.append(Member(outcome.model.eval(), run.model.for_graph(graph), run.seed, scale, weight))
             errors.append(reliability(torch.softmax(logits.double() / scale, dim=1), labels).error)
         # A class that no node of the split had could not be learned.
-        classes = tuple(graph.classes or range(graph.num_classes))[: runs[0].targets.num_classes]
-        settings, error = runs[0].model.for_graph(graph), float(np.mean(errors))
-        return Ensemble(settings, tuple(members), classes, error, graph.schema, hash_of_edges(graph), metric)
+        classes = tuple(graph.classes or range(graph.num_classes))[: trained[0][0].targets.num_classes]
+        error = float(np.average(errors, weights=[member.weight for member in members]))
+        return Ensemble(tuple(members), classes, error, graph.schema, hash_of_edges(graph), metric)
 
     @property
     def models(self) -> tuple[Model, ...]:
         """Those of its members."""
         return tuple(member.model for member in self.members)
 
+    @property
+    def shares(self) -> dict[str, float]:
+        """How much the members of each method weigh, the heaviest first; together 1."""
+        found: dict[str, float] = defaultdict(float)
+        for member in self.members:
+            found[member.settings.method] += member.weight
+        return {name: found[name] / sum(found.values()) for name in sorted(found, key=lambda name: -found[name])}
+
     def probabilities(self, graph: Graph, device: torch.device | str = "cpu") -> Tensor:
         """The probability of each class for every node of a graph, (n, C) in float64."""
         self.check(graph)
-        x, operator = graph.x.to(torch.device(device)), self.settings.operator(graph, device=device)
-        total = torch.zeros(graph.num_nodes, len(self.classes), dtype=torch.float64)
+        x, total = (
+            graph.x.to(torch.device(device)),
+            torch.zeros(graph.num_nodes, len(self.classes), dtype=torch.float64),
+        )
         with torch.no_grad():
-            for model, _, scale in self.members:
-                total += torch.softmax(model.to(device)(x, operator).double().cpu() / scale, dim=1)
-        return total / len(self.members)
+            for model, settings, _, scale, weight in self.members:
+                logits = model.to(device)(x, settings.operator(graph, device=device))
+                total += weight * torch.softmax(logits.double().cpu() / scale, dim=1)
+        return total / sum(member.weight for member in self.members)
 
     @property
     def reading_schema(self) -> Schema | None:
@@ -94,9 +110,9 @@ class Ensemble:
     def response(self, graph: Graph) -> FilterResponse | None:
         """What the learned filter does to each frequency, the mean of the models; None where there is no one filter."""
         convs = filters_of(self.models)
-        if not convs:
+        if not convs or len({member.settings for member in self.members}) > 1:
             return None
-        found = learned(convs, self.settings.operator(graph))
+        found = learned(convs, self.members[0].settings.operator(graph))
         order = np.argsort(found.lam)
         return FilterResponse(found.lam[order], found.mean[order])
 
@@ -116,14 +132,16 @@ class Ensemble:
     def save(self, folder: str | Path) -> None:
         """Write models/ (safetensors and JSON) and, last, classifier.json."""
         folder = Path(folder)
-        for model, seed, _ in self.members:
-            save_model(model, self.settings, _model_path(folder, seed))
+        for member, path in zip(self.members, _paths(folder, [member.seed for member in self.members]), strict=True):
+            save_model(member.model, member.settings, path)
         description = {
             "format": FORMAT,
-            "method": self.settings.method,
+            "methods": self.shares,
             "metric": self.metric,
             "classes": list(self.classes),
-            "members": [{"seed": seed, "temperature": scale} for _, seed, scale in self.members],
+            "members": [
+                {name: getattr(each, name) for name in ("seed", "temperature", "weight")} for each in self.members
+            ],
             "calibration_error": self.calibration_error,
             "schema": None if self.schema is None else self.schema.as_dict(),
             "edges": self.edges,
@@ -141,22 +159,26 @@ class Ensemble:
         version = content.get("format") if isinstance(content, dict) else None
         if not isinstance(version, int):
             raise PcnetError(f"{file} is no classifier of pcnet; train or copy it again.")
-        if version != FORMAT:
+        if not 1 <= version <= FORMAT:
             raise PcnetError(
-                f"{file} has format {version}, and this pcnet reads format {FORMAT}; use the one that wrote it."
+                f"{file} has format {version}, and this pcnet reads formats up to {FORMAT}; use the one that wrote it."
             )
         try:
-            known = [(int(each["seed"]), float(each["temperature"])) for each in content["members"]]
+            # Format 1 had no weights.
+            known = [
+                (int(each["seed"]), float(each["temperature"]), float(each.get("weight", 1.0)))
+                for each in content["members"]
+            ]
             schema = None if content["schema"] is None else Schema.from_dict(content["schema"])
             classes, error, edges = tuple(content["classes"]), float(content["calibration_error"]), content["edges"]
             metric = metric_named(content.get("metric", "accuracy")).name
         except (KeyError, TypeError, ValueError) as problem:
             raise PcnetError(f"{file} is damaged ({problem}); train or copy it again.") from problem
-        loaded = [load_model(_model_path(folder, seed)) for seed, _ in known]
+        loaded = [load_model(path) for path in _paths(folder, [seed for seed, _, _ in known])]
         if not loaded or any(model.out_channels != len(classes) for model, _ in loaded):
             raise PcnetError(f"{file} and its models do not fit together; train or copy them again.")
-        members = tuple(Member(model, *of_it) for (model, _), of_it in zip(loaded, known, strict=True))
-        return Ensemble(loaded[0][1], members, classes, error, schema, edges, metric)
+        members = tuple(Member(model, settings, *how) for (model, settings), how in zip(loaded, known, strict=True))
+        return Ensemble(members, classes, error, schema, edges, metric)
 
 
 def hash_of_edges(graph: Graph) -> str:
@@ -166,8 +188,12 @@ def hash_of_edges(graph: Graph) -> str:
     return digest.hexdigest()[:16]
 
 
-def _model_path(folder: Path, seed: int) -> Path:
-    return folder / "models" / f"seed-{seed}"
+def _paths(folder: Path, seeds: Sequence[int]) -> list[Path]:
+    """Where the members' models are: by their seeds, or by their places where several have one seed."""
+    names = [f"seed-{seed}" for seed in seeds]
+    if len({*names}) < len(names):
+        names = [f"member-{place}" for place in range(len(seeds))]
+    return [folder / "models" / name for name in names]
 
 
 def _mismatch(trained: Schema, given: Schema) -> str:

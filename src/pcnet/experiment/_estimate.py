@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from pcnet.compare import METRICS, Metric, Summary, temperature, wilson
+from pcnet.compare import METRICS, Metric, Summary, logits_of, temperature, wilson
 from pcnet.compare import scores as scores_of
 from pcnet.data import Split
 from pcnet.training import Outcome, Run
@@ -68,11 +68,6 @@ class Pooled:
         labels, mean = splits[0].labels[nodes], total[nodes] / times[nodes, None]
         return Pooled(nodes, times[nodes], mean, labels, tuple(temperatures))
 
-    @property
-    def log_probabilities(self) -> Tensor:
-        """Logits that give these probabilities; what is 0 becomes the smallest number."""
-        return self.probabilities.clamp(min=torch.finfo(torch.float64).tiny).log()
-
 
 def estimates(
     pooled: Pooled,
@@ -82,7 +77,7 @@ def estimates(
     members: Sequence[tuple[Run, Outcome]] = (),
 ) -> dict[str, Estimate]:
     """An estimate by every metric of the test scores `per_run` of single runs; of `members`, by their `val` scores."""
-    n, logits, labels = len(pooled.nodes), pooled.log_probabilities, pooled.labels
+    n, logits, labels = len(pooled.nodes), logits_of(pooled.probabilities), pooled.labels
     found = {}
     for name, measured in scores_of(logits, labels, torch.arange(n)).items():
         if name not in per_run:
@@ -146,5 +141,4 @@ def _standard_error(metric: Metric, logits: Tensor, labels: Tensor) -> float:
         for part in drawn.split(max(1, AT_ONCE // (size * classes)))
     ]
     # A resample may lack a class that the metric needs.
-    spread = float(np.nanstd(torch.cat(values).numpy())) * math.sqrt(size / n)
-    return 100 * spread if metric.percent else spread
+    return metric.scale * (float(np.nanstd(torch.cat(values).numpy())) * math.sqrt(size / n))

@@ -11,7 +11,7 @@ from typing import Any, get_args, get_type_hints
 
 from pcnet._files import read_toml
 from pcnet._registry import Registry
-from pcnet.errors import PcnetError, close_match
+from pcnet.errors import PcnetError, unknown
 from pcnet.nn import METHODS, ModelSettings, find_method, method_named
 from pcnet.training import TrainingSettings
 
@@ -108,10 +108,7 @@ def method_file(name: str) -> MethodFile:
         return known[name.lower()]
     settings = find_method(name)
     if settings is None:
-        every = {**known, **METHODS}
-        raise PcnetError(
-            f"There is no method '{name}'; choose from {', '.join(every)}.{close_match(name.lower(), every)}"
-        )
+        raise unknown("method", name, {**known, **METHODS})
     for setting in fields(TrainingSettings):
         if hasattr(settings, setting.name):
             raise PcnetError(

@@ -45,14 +45,9 @@ class Result:
     members: tuple[tuple[Run, Outcome], ...] = ()
 
     @property
-    def runs(self) -> list[Run]:
-        """What was trained."""
-        return _runs(self.experiment, self.splits)
-
-    @property
     def predictor(self) -> Sequence[tuple[Run, Outcome]]:
         """What is kept to predict with: the members where there are any, else the runs."""
-        return self.members or list(zip(self.runs, self.outcomes, strict=True))
+        return self.members or list(zip(_runs(self.experiment, self.splits), self.outcomes, strict=True))
 
     @property
     def headline(self) -> Summary:

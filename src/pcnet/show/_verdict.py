@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from pcnet._checks import FloatArray
-from pcnet.compare import METRICS, Metric, Reliability
+from pcnet.compare import METRICS, Metric, Reliability, logits_of
 from pcnet.errors import PcnetError
 from pcnet.experiment import Estimate, Result
 from pcnet.show._counts import Interval, Tally, percent_interval
@@ -114,8 +114,7 @@ def all_scores(result: Result, results: Tally) -> list[Scored]:
 def guess_score(metric: Metric, labels: Tensor, classes: int) -> float:
     """The score of giving every node the shares of the classes, and so always naming the largest."""
     shares = torch.bincount(labels, minlength=classes).double() / len(labels)
-    logits = shares.clamp(min=torch.finfo(torch.float64).tiny).log()
-    return metric.score(logits.expand(len(labels), -1), labels)
+    return metric.score(logits_of(shares).expand(len(labels), -1), labels)
 
 
 def warnings(scores: Sequence[Scored], missed: Sequence[str], tested: int) -> list[str]:

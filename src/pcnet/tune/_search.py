@@ -11,7 +11,7 @@ from typing import Any
 from pcnet._checks import whole_number
 from pcnet.compare import Metric, summarise
 from pcnet.data import Split
-from pcnet.errors import PcnetError, close_match
+from pcnet.errors import PcnetError, unknown
 from pcnet.experiment import DEFAULT_METHOD, Experiment, method_file, presets
 from pcnet.graph import Graph, graph_hash, tensor_hash
 from pcnet.training import Targets
@@ -226,7 +226,7 @@ def cells_to_search(table: str, method: str) -> list[str]:
 
 def _check_known(what: str, name: str, known: Collection[str]) -> None:
     if name not in known:
-        raise PcnetError(f"There is no {what} '{name}'; choose from {', '.join(known)}.{close_match(name, known)}")
+        raise unknown(what, name, known)
 
 
 def _described(settings: Settings) -> dict[str, Any]:

@@ -139,3 +139,12 @@ def test_an_edge_without_its_weight():
     network[0][1]["weight"] = 1
     with pytest.raises(PcnetError, match="1–2, column 'weight': the weight is missing"):
         graph_from_networkx(network)
+
+
+def test_attributes_of_networkx_whose_names_are_no_strings():
+    graph = networkx.Graph([(0, 1), (1, 2)])
+    for node, value in enumerate((2.5, 3.5, 4.5)):
+        graph.nodes[node].update({1: value, "class": "ab"[node % 2]})
+    found = graph_from_networkx(graph)
+    assert found.schema.columns[0].name == "1"
+    np.testing.assert_allclose(found.x[:, 0].argsort(), [0, 1, 2])

@@ -125,7 +125,7 @@ words = (
 
 def is_a_name(word: str) -> bool:
     """Neither a number, which labels may be written as in several ways, nor a word for nothing."""
-    return word.lower() not in ("nan", "null") and not any(map(str.isdigit, word))
+    return word.lower() not in ("na", "n/a", "nan", "none", "null", "?") and not any(map(str.isdigit, word))
 
 
 @given(st.data())

@@ -27,6 +27,8 @@ from pcnet.graph import Kind
 
 #: Turns what goes wrong inside it into a sentence about the table.
 Door = Callable[[], AbstractContextManager[None]]
+#: How columns are read whose type says it.
+_KINDS: dict[str, Kind] = {"boolean": "boolean", "number": "number", "list of number": "vector", "list of text": "bag"}
 
 
 def arrow() -> ModuleType:
@@ -46,23 +48,15 @@ class ArrowCells(Cells):
 
     def __init__(self, title: str, name: str, where: Callable[[int], str], arrays: Any, door: Door) -> None:
         super().__init__(title, name, where, lambda: _coded(arrays, door))
-        self._arrays, self._type, self._door = arrays, arrays.type, door
+        self._arrays, self._family, self._door = arrays, _family(arrays.type), door
 
     @cached_property
     def kind(self) -> Kind | None:
         """What the type says, and for text what its words look like."""
-        types = arrow().types
-        if types.is_boolean(self._type):
-            return "boolean"
-        if _is_number(self._type):
-            return "number"
-        if _is_list(self._type):
-            items = self._type.value_type
-            return "vector" if _is_number(items) else "bag" if _is_text(items) else None
-        return super().kind if types.is_dictionary(self._type) or _is_text(self._type) else None
+        return super().kind if self._family in ("dictionary", "text") else _KINDS.get(self._family)
 
     def numbers(self) -> NDArray[np.float64]:
-        if not _is_number(self._type):
+        if self._family != "number":
             return super().numbers()
         with self._door():
             values = self._arrays.cast("float64", safe=False).to_numpy().astype(np.float64)
@@ -72,7 +66,7 @@ class ArrowCells(Cells):
 
     @cached_property
     def lists(self) -> scipy.sparse.csr_matrix:
-        if not (_is_list(self._type) and _is_number(self._type.value_type)):
+        if self._family != "list of number":
             return super().lists
         compute = arrow().compute
         with self._door():
@@ -99,16 +93,16 @@ def _coded(cells: Any, door: Door) -> Coded:
     """Numbers as one writes them, lists as JSON."""
     pa, kind = arrow(), cells.type
     with door():
-        if _is_list(kind):
+        if _family(kind).startswith("list"):
             return Coded.of("" if items is None else json.dumps(items) for items in cells.to_pylist())
-        if pa.types.is_dictionary(kind):
+        if _family(kind) == "dictionary":
             # Polars' text is of a type that Arrow takes out of no dictionary yet.
-            kind = pa.large_string() if _is_text(kind.value_type) else kind.value_type
+            kind = pa.large_string() if _family(kind.value_type) == "text" else kind.value_type
             chunks = ((chunk.indices, chunk.dictionary.cast(kind)) for chunk in cells.chunks)
             cells = pa.chunked_array([pa.DictionaryArray.from_arrays(*chunk).cast(kind) for chunk in chunks])
         encoded = cells.dictionary_encode().combine_chunks()
         words = ["" if word is None else word for word in encoded.dictionary.cast("string").to_pylist()]
-        if pa.types.is_boolean(kind):
+        if _family(kind) == "boolean":
             # As Python and pandas write them into a CSV file.
             words = [word.capitalize() for word in words]
         codes = encoded.indices.fill_null(-1).to_numpy()
@@ -116,21 +110,19 @@ def _coded(cells: Any, door: Door) -> Coded:
             nothing = words.index("")
             del words[nothing]
             codes = np.where(codes == nothing, -1, codes - (codes > nothing))
-    return Coded(words, codes.astype(np.int32, copy=False), text=_is_text(kind))
+    return Coded(words, codes.astype(np.int32, copy=False), text=_family(kind) == "text")
 
 
-def _is_number(kind: Any) -> bool:
+def _family(kind: Any) -> str:
+    """What a type of Arrow is to a column: boolean, number, text, dictionary, a list of one of these, or other."""
     types = arrow().types
-    return types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
-
-
-def _is_text(kind: Any) -> bool:
-    return str(kind) in ("string", "large_string", "string_view")
-
-
-def _is_list(kind: Any) -> bool:
-    types = arrow().types
-    return types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
+    if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+        return f"list of {_family(kind.value_type)}"
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
+        return "number"
+    if str(kind) in ("string", "large_string", "string_view"):
+        return "text"
+    return "boolean" if types.is_boolean(kind) else "dictionary" if types.is_dictionary(kind) else "other"
 
 
 def _table(title: str, table: Any, names: Sequence[str], door: Door, locate: Callable[[int], str]) -> Table:

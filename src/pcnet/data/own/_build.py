@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pcnet.data.own._cells import MOST_CATEGORIES, Bag, Cells, Table, shortened
-from pcnet.data.own._columns import KINDS, NodeColumns, ReadOptions, check_drop, check_names, edge_columns, listed
-from pcnet.data.own._nodes import Classes, Nodes, label_candidates, read_labels, read_nodes
+from pcnet.data.own._columns import KINDS, NodeColumns, ReadOptions, check_drop, edge_columns, listed
+from pcnet.data.own._nodes import Classes, Ends, Nodes, label_candidates, read_labels, read_nodes
 from pcnet.data.own._readers import FEATURES, Tables
 from pcnet.errors import PcnetError, close_match
 from pcnet.graph import CSR, Column, Graph, Kind, Operator, Schema, label_advice, undirected
@@ -23,6 +23,9 @@ from pcnet.graph import CSR, Column, Graph, Kind, Operator, Schema, label_advice
 MOST_WORDS = 5_000
 #: An array or a sparse matrix, a row for each node.
 Block = Any
+#: What an edge or a node may lack.
+Weights = NDArray[np.float64] | None
+Features = Tensor | CSR | None
 #: Compressed rows pay below this share of entries that are not zero.
 MOSTLY_ZERO = 0.25
 #: How columns are called that name something: id, user_id, userId.
@@ -37,8 +40,6 @@ _VECTORS, _ROUNDS, _PRODUCTS = 2 * _DIMENSIONS, 12, 5
 
 def graph_of_tables(name: str, tables: Tables, options: ReadOptions) -> Graph:
     """Read the edges, the nodes that they join, and everything about these."""
-    for table in tables.sources:
-        check_names(table.title, table.names)
     names = [column for table in tables.sources for column in table.names]
     check_drop(options.drop, names if tables.features is None else [*names, FEATURES])
     source, target, weight, said = edge_columns(tables.edges.title, tables.edges.names, options)
@@ -49,12 +50,7 @@ def graph_of_tables(name: str, tables: Tables, options: ReadOptions) -> Graph:
 
 
 def graph_of_nodes(
-    name: str,
-    nodes: Nodes,
-    columns: NodeColumns,
-    weight: NDArray[np.float64] | None,
-    options: ReadOptions,
-    notes: Sequence[str] = (),
+    name: str, nodes: Nodes, columns: NodeColumns, weight: Weights, options: ReadOptions, notes: Sequence[str] = ()
 ) -> Graph:
     """The graph of a table of nodes and the weights of its edges."""
     table = nodes.table
@@ -78,23 +74,16 @@ def graph_of_nodes(
     schema = not_structural(options.schema) or describe(table, columns.features, options.kinds, said)
     x = encode(table, schema, said) if schema.columns else None
     more = {"name": name, "ids": nodes.ids, "classes": classes, "label_candidates": candidates}
-    return assemble(nodes.ends, weight, x, schema, y, options, said, **more)
+    return assemble(nodes.ends, weight, x, schema, y, options.directed, said, **more)
 
 
 def assemble(
-    ends: NDArray[np.int64],
-    weight: NDArray[np.float64] | None,
-    x: Tensor | CSR | None,
-    schema: Schema,
-    y: Tensor,
-    options: ReadOptions,
-    notes: list[str],
-    **more: Any,
+    ends: Ends, weight: Weights, x: Features, schema: Schema, y: Tensor, directed: bool, notes: list[str], **more: Any
 ) -> Graph:
     """The graph with `more` of its fields; nodes without features get structural ones."""
-    edges = _merge_edges(ends, weight, len(y), options.directed, notes)
+    edges = _merge_edges(ends, weight, len(y), directed, notes)
     if x is None:
-        both = _merge_edges(ends, weight, len(y), False, []) if options.directed else edges
+        both = _merge_edges(ends, weight, len(y), False, []) if directed else edges
         x, schema = structural_features(both[0], len(y), both[1])
         notes.append(
             "There are no features: log degrees and a spectral embedding of the edges take their place. "
@@ -115,7 +104,7 @@ def read_weight(cells: Cells) -> NDArray[np.float64]:
 
 
 def _merge_edges(
-    ends: NDArray[np.int64], weight: NDArray[np.float64] | None, num_nodes: int, directed: bool, notes: list[str]
+    ends: Ends, weight: Weights, num_nodes: int, directed: bool, notes: list[str]
 ) -> tuple[Tensor, Tensor | None]:
     """`edge_index` and `edge_weight`: the list as it is, or both directions of every edge, merged and sorted.
 

@@ -254,7 +254,7 @@ def _numbers_in(word: str) -> NDArray[np.float32] | None:
         values = np.array(items, dtype=np.float64)
     except OverflowError:
         return None
-    return values.astype(np.float32) if math.isfinite(values.sum()) and np.abs(values).max() <= LARGEST else None
+    return values.astype(np.float32) if np.abs(values).max() <= LARGEST else None
 
 
 def _items_in(word: str) -> list[Any]:

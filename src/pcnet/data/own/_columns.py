@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,15 +17,8 @@ if TYPE_CHECKING:
 KINDS = ("number", "boolean", "category", "bag", "vector")
 #: Options that take a text.
 _TEXTS = ("nodes", "features", "source", "target", "weight", "id", "label")
-_ENDS = (
-    ("source", "target"),
-    ("src", "dst"),
-    ("from", "to"),
-    ("head", "tail"),
-    ("u", "v"),
-    ("node1", "node2"),
-    ("id1", "id2"),
-)
+_SOURCES = ("source", "src", "from", "head", "u", "node1", "id1")
+_TARGETS = ("target", "dst", "to", "tail", "v", "node2", "id2")
 _WEIGHTS = ("weight", "weights", "edge_weight", "w")
 _IDS = ("id", "node_id", "nodeid", "node", "name", "key")
 #: Not y, which is as often a place on a map.
@@ -129,7 +121,7 @@ def edge_columns(title: str, names: Sequence[str], options: ReadOptions) -> tupl
             f"The columns of {title} are called {listed(free)}; the first line of a file must name them, "
             "as in source,target."
         )
-    pairs = ((_known(free, (one,)), _known(free, (other,))) for one, other in _ENDS)
+    pairs = ((_known(free, (one,)), _known(free, (other,))) for one, other in zip(_SOURCES, _TARGETS, strict=True))
     usual = next(((one, other) for one, other in pairs if one and other), None)
     source = _given(title, free, options.source, "source") or (usual or free)[0]
     target = _given(title, free, options.target, "target") or next(
@@ -195,13 +187,6 @@ def check_drop(drop: Iterable[str], names: Sequence[str]) -> None:
     for name in drop:
         if name not in names:
             raise PcnetError(f"There is no column '{name}' to drop.{close_match(name, names)}")
-
-
-def check_names(title: str, names: Sequence[str]) -> None:
-    """Refuse a table two of whose columns have one name."""
-    for name, count in Counter(names).items():
-        if count > 1 and not is_unnamed(name):
-            raise PcnetError(f"{title} has two columns '{name}'; give each its own name.")
 
 
 def _given(title: str, names: Sequence[str], name: str | None, role: str) -> str | None:

@@ -14,13 +14,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pcnet.data.own._build import assemble, graph_of_nodes, join, not_structural, read_weight, unlabelled
+from pcnet.data.own._build import Features, assemble, graph_of_nodes, join, not_structural, read_weight, unlabelled
 from pcnet.data.own._cells import LARGEST, Cells, Coded, Table, shortened, word_of
 from pcnet.data.own._columns import ReadOptions, check_drop, listed, node_columns
 from pcnet.data.own._nodes import Classes, Nodes, read_ids, read_labels
 from pcnet.data.own._readers import reader
 from pcnet.errors import PcnetError
-from pcnet.graph import CSR, Column, Graph, Schema, check_edges
+from pcnet.graph import Column, Graph, Schema, check_edges
 
 #: Arrays of an `.npz`, first the names of this package, then others that are read as well.
 _NAMES = {
@@ -115,10 +115,10 @@ def graph_of_arrays(name: str, arrays: Arrays, options: ReadOptions) -> Graph:
     x, schema = _features(arrays.x, nodes, not_structural(options.schema))
     ids = None if arrays.ids is None else read_ids(_cells(arrays.ids, "ids", nodes))[0]
     more = {"name": name, "ids": ids, "classes": classes, "fixed_splits": _splits(arrays.masks, nodes)}
-    return assemble(index, weight, x, schema, y, options, notes, **more)
+    return assemble(index, weight, x, schema, y, options.directed, notes, **more)
 
 
-def _features(x: Any, nodes: int, schema: Schema | None) -> tuple[Tensor | CSR | None, Schema]:
+def _features(x: Any, nodes: int, schema: Schema | None) -> tuple[Features, Schema]:
     """x as it is; a matrix is one column of lists."""
     if x is None:
         if schema is not None:
@@ -206,7 +206,7 @@ def graph_of_networkx(name: str, graph: Any, options: ReadOptions) -> Graph:
     check_drop(options.drop, [*table.columns, "weight"])
     ids, places = read_ids(table.columns[_NODE])
     weight = options.weight or ("weight" if "weight" not in options.drop else None)
-    links = list(graph.edges(data=weight, default=None)) if weight else [(*ends, None) for ends in graph.edges()]
+    links = list(graph.edges(data=weight, default=None))
     ends = np.array([[places[word_of(link[end])] for link in links] for end in (0, 1)], dtype=np.int64)
     weights = None
     if weight and any(link[2] is not None for link in links):
@@ -241,6 +241,7 @@ def _node_table(graph: Any) -> Table:
     attributes = dict(graph.nodes(data=True))
     order = list(attributes)
     words = {_NODE: Coded.of(map(word_of, order), text=any(isinstance(node, str) for node in order))}
-    for name in dict.fromkeys(str(name) for content in attributes.values() for name in content):
-        words[name] = Coded.of(word_of(content.get(name)) for content in attributes.values())
+    # Attributes may have names that are no strings.
+    for name, key in {str(key): key for content in attributes.values() for key in content}.items():
+        words[name] = Coded.of(word_of(content.get(key)) for content in attributes.values())
     return Table.of_words("the graph", words, len(order), lambda row: f"node {shortened(str(order[row]))}")

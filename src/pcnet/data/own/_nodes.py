@@ -16,21 +16,14 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pcnet.data.own._cells import MOST_CATEGORIES, Bag, Cells, Coded, Table, shortened, spread_rows
-from pcnet.data.own._columns import (
-    NodeColumns,
-    ReadOptions,
-    free_columns,
-    id_column,
-    is_unnamed,
-    listed,
-    node_columns,
-    usual_label,
-)
+from pcnet.data.own._columns import NodeColumns, ReadOptions, free_columns, id_column, listed, node_columns, usual_label
 from pcnet.data.own._readers import FEATURES, ID, Source, Tables, read_listed_features
 from pcnet.errors import PcnetError
 from pcnet.graph import Kind, LabelCandidate
 
 Classes = tuple[str | int, ...]
+#: Edge e joins the nodes `ends[:, e]`.
+Ends = NDArray[np.int64]
 #: What tables write where they have no label, if they write anything.
 _MISSING = frozenset({"na", "n/a", "nan", "none", "null", "?"})
 #: Whole numbers in a column with gaps, as a table of floating-point numbers writes them.
@@ -42,12 +35,12 @@ _LONGEST_VALUE = 20
 
 
 class Nodes(NamedTuple):
-    """A row for each node; `ids` are their names, `places` the row of each, and edge e joins the rows `ends[:, e]`."""
+    """A row for each node; `ids` are their names and `places` the row of each; `ends` are those of the edges."""
 
     table: Table
     ids: NDArray
     places: dict[str, int]
-    ends: NDArray[np.int64]
+    ends: Ends
 
 
 class _TakenCells(Cells):
@@ -154,24 +147,19 @@ def _identified(source: Source, tables: Tables, ends: Sequence[Cells], options: 
 
 
 def _look_up(table: Table, column: str, ends: Sequence[Cells]) -> Nodes:
-    """The nodes as a column names them; what is missing or there twice is refused."""
+    """The nodes as a column names them; an id or an end that is missing, there twice or no node is refused."""
     ids, places = read_ids(table.columns[column])
-    return Nodes(table, ids, places, _ends_among(ends, places, table.title))
-
-
-def _ends_among(ends: Sequence[Cells], nodes: Mapping[str, int], title: str) -> NDArray[np.int64]:
-    """Both ends of every edge as nodes of the table `title`, which has a number for each name; others are refused."""
     index = []
     for cells in ends:
-        words, codes = cells.coded.words, cells.coded.codes
+        words = cells.coded.words
         if cells.coded.empty:
             cells.refuse_word(-1, "the id is missing; an edge has two ends")
-        found = np.fromiter(map(nodes.get, words, repeat(-1)), dtype=np.int64, count=len(words))
+        found = np.fromiter(map(places.get, words, repeat(-1)), dtype=np.int64, count=len(words))
         if (found < 0).any():
             code = int(np.argmax(found < 0))
-            cells.refuse_word(code, f"there is no node {shortened(words[code])} in {title}")
-        index.append(found[codes])
-    return np.stack(index)
+            cells.refuse_word(code, f"there is no node {shortened(words[code])} in {table.title}")
+        index.append(found[cells.coded.codes])
+    return Nodes(table, ids, places, np.stack(index))
 
 
 def _fitting(table: Table, ends: Sequence[Cells], options: ReadOptions) -> list[str]:
@@ -182,7 +170,7 @@ def _fitting(table: Table, ends: Sequence[Cells], options: ReadOptions) -> list[
         name for name in words if len(words[name]) == table.rows and all(map(set(words[name]).issuperset, sought))
     ]
     # The index of a data frame is there unasked.
-    fitting = [name for name in fitting if not is_unnamed(name)] or fitting
+    fitting = free_columns(fitting, options) or fitting
     different = [name for name in fitting if words[name] != words[fitting[0]]]
     if different:
         raise PcnetError(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import json
 from array import array
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,13 +13,14 @@ from functools import cached_property
 from itertools import chain, islice
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, NoReturn
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
 from pcnet._progress import Progress, Silent
 from pcnet._registry import Registry
 from pcnet.data.own._cells import Bag, Cells, Coded, Table, numbering, shortened
+from pcnet.data.own._columns import is_unnamed
 from pcnet.errors import PcnetError
 from pcnet.graph import Kind
 
@@ -97,6 +98,11 @@ class Source:
     size: int = 0
     notes: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        for name, count in Counter(self.names).items():
+            if count > 1 and not is_unnamed(name):
+                raise PcnetError(f"{self.title} has two columns '{name}'; give each its own name.")
+
 
 @dataclass(frozen=True)
 class Tables:
@@ -121,7 +127,7 @@ class Tables:
         return table
 
 
-@contextlib.contextmanager
+@contextmanager
 def reading(path: Path, advice: str = FETCH) -> Iterator[None]:
     """Turn whatever a reader raises on a missing or damaged `path` into a `PcnetError` that ends with `advice`.
 
@@ -166,7 +172,11 @@ class CsvFile(NamedTuple):
             next(records)
             while batch := list(islice(records, _ROWS_AT_ONCE)):
                 if set(map(len, batch)) != {len(self.names)}:
-                    self._refuse_length(batch, rows)
+                    wrong = next(place for place, cells in enumerate(batch) if len(cells) != len(self.names))
+                    raise PcnetError(
+                        f"{self.path.name}, line {self.line(rows + wrong)}: there are {len(batch[wrong])} cells, "
+                        f"but the header names {len(self.names)} columns."
+                    )
                 for place, words, numbers in zip(places, seen, codes, strict=True):
                     numbers.extend(map(words.__getitem__, map(str.strip, map(itemgetter(place), batch))))
                 rows += len(batch)
@@ -193,13 +203,6 @@ class CsvFile(NamedTuple):
 
     def _reader(self, stream: BinaryIO) -> Any:
         return csv.reader(_lines(self.path, stream), delimiter=self.delimiter, strict=True)
-
-    def _refuse_length(self, batch: list[list[str]], before: int) -> NoReturn:
-        wrong = next(place for place, cells in enumerate(batch) if len(cells) != len(self.names))
-        raise PcnetError(
-            f"{self.path.name}, line {self.line(before + wrong)}: there are {len(batch[wrong])} cells, "
-            f"but the header names {len(self.names)} columns."
-        )
 
 
 @reader(".csv", ".tsv", table=True)
@@ -248,10 +251,9 @@ class _ListCells(Cells):
         for row, items in enumerate(lists):
             if type(items) is not list:
                 self.refuse(row, f"{shortened(str(items))} is no list of features")
-        if not set(map(type, chain.from_iterable(lists))) <= {int, str}:
-            wrong = ((row, item) for row, items in enumerate(lists) for item in items if type(item) not in (int, str))
-            row, item = next(wrong)
-            self.refuse(row, f"{shortened(str(item))} is no feature, which is a whole number or a word")
+            if not set(map(type, items)) <= {int, str}:
+                wrong = next(item for item in items if type(item) not in (int, str))
+                self.refuse(row, f"{shortened(str(wrong))} is no feature, which is a whole number or a word")
         if len(set(map(len, lists))) == 1 and len(lists[0]) > 2 and set(chain.from_iterable(lists)) <= {0, 1}:
             raise PcnetError(
                 f"{self.title} has as many zeros and ones for every node, not the features that it has; "

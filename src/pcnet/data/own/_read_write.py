@@ -1,22 +1,31 @@
-"""Your own graph, from files and from what other libraries hold in memory: the one way in."""
+"""Your own graph, from files and from what other libraries hold in memory, and as two tables that are read back."""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from pcnet._files import write_atomically, write_csv
 from pcnet._progress import Progress
-from pcnet.data.own._arrow import frame_source, is_a, is_frame
+from pcnet.data.own._arrow import arrow, frame_source, is_a, is_frame
 from pcnet.data.own._build import graph_of_tables
 from pcnet.data.own._columns import ReadOptions, listed
 from pcnet.data.own._libraries import Arrays, graph_of_arrays, graph_of_networkx
-from pcnet.data.own._readers import ADVICE, READERS, Source, Tables, open_file, reading, table_suffixes
-from pcnet.data.own._readers import reader as reader
+from pcnet.data.own._readers import ADVICE, Source, Tables, open_file, reading, table_suffixes
 from pcnet.errors import PcnetError
-from pcnet.graph import Graph, Kind, Schema
+from pcnet.graph import CSR, Graph, Kind, Schema
+
+Format = Literal["csv", "parquet"]
+#: Dense rows that are written out at a time.
+_ROWS = 1024
 
 
 def read_graph(
@@ -79,21 +88,19 @@ def graph_of(
         path = Path(value)
         if not path.exists():
             raise PcnetError(f"There is no file or folder {path}.")
-        known = READERS.get(path.suffix.lower())
-        if path.is_dir() or (known is not None and known.table):
+        if path.is_dir() or path.suffix.lower() in table_suffixes():
             called = path.resolve().name if path.is_dir() else path.stem
             return graph_of_tables(called, tables_at(path, options, progress), options)
         with reading(path, ADVICE):
             return graph_of(open_file(path), options, name=path.stem, title=str(path))
     if is_frame(value):
-        about = None if options.nodes is None else source_of(options.nodes)
-        features = None if options.features is None else Path(options.features)
         edges = frame_source(value, title or f"edges ({type(value).__name__})")
-        return graph_of_tables(name, Tables(edges, about, features=features), options)
+        features = None if options.features is None else Path(options.features)
+        return graph_of_tables(name, Tables(edges, about(options.nodes), features=features), options)
     kind = type(value).__name__
     if is_a(value, "torch_geometric.data", "Data"):
         value = Arrays.of_pyg(value)
-    elif is_a(value, "scipy.sparse", "spmatrix") or is_a(value, "scipy.sparse", "sparray"):
+    elif scipy.sparse.issparse(value):
         value = Arrays.of_matrix(value)
     if not isinstance(value, (Arrays, Graph)) and not is_a(value, "networkx", "Graph"):
         raise PcnetError(
@@ -194,22 +201,16 @@ def tables_at(path: Path, options: ReadOptions, progress: Progress | None) -> Ta
     features = _called(free, ["features"], (".json",)) if features is None else features
     labels = _called(_without(free, nodes), ["labels", "target"])
     unread = [file.name for file in _without(free, nodes, features, labels)]
-    return Tables(
-        open_table(edges),
-        None if nodes is None else source_of(nodes),
-        None if labels is None else open_table(labels),
-        features,
-        progress,
-        (f"Not read: {listed(unread)}.",) if unread else (),
-    )
+    notes = (f"Not read: {listed(unread)}.",) if unread else ()
+    return Tables(open_table(edges), about(nodes), about(labels), features, progress, notes)
 
 
-def source_of(nodes: Any) -> Source:
-    """A table of nodes, given as a path or as a data frame."""
+def about(nodes: Any) -> Source | None:
+    """A table about nodes, given as a path or as a data frame, if there is one."""
     if isinstance(nodes, (str, PathLike)):
         return open_table(Path(nodes))
-    if is_frame(nodes):
-        return frame_source(nodes, f"nodes ({type(nodes).__name__})")
+    if nodes is None or is_frame(nodes):
+        return None if nodes is None else frame_source(nodes, f"nodes ({type(nodes).__name__})")
     raise PcnetError(f"nodes is of type {type(nodes).__name__}; give a data frame or the path of a table.")
 
 
@@ -260,3 +261,71 @@ def _without(files: Sequence[Path], *taken: object) -> list[Path]:
     """The files that are none of those taken, however their paths are written."""
     known = {path.resolve() for path in taken if isinstance(path, Path)}
     return [path for path in files if path.resolve() not in known]
+
+
+def write_graph(graph: Graph, folder: str | Path, *, format: Format = "csv") -> tuple[Path, Path]:
+    """Write `edges` and `nodes` into the folder; returns both paths.
+
+    Nodes have an id, a label (their class's name; empty where it is unknown) and all features in one column of lists:
+    features that are zero everywhere survive, and no digit is lost. An edge that is there in both directions is
+    written once; a directed graph is written as it is, to be read with `directed=True`. A folder that has such tables
+    already is refused.
+
+    >>> import tempfile
+    >>> from pcnet import csbm
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     print(*(path.name for path in write_graph(csbm(40), folder)))
+    edges.csv nodes.csv
+    """
+    if format not in ("csv", "parquet"):
+        raise PcnetError(f"There is no format '{format}'; choose csv or parquet.")
+    folder = Path(folder)
+    edges, nodes = (folder / f"{stem}.{format}" for stem in ("edges", "nodes"))
+    present = [path for stem in ("edges", "nodes") for path in sorted(folder.glob(f"{stem}.*"))]
+    if present:
+        raise PcnetError(f"{folder} already has {present[0].name}; choose another folder.")
+    classes = [*(range(graph.num_classes) if graph.classes is None else graph.classes), None]
+    labels = [classes[label] for label in graph.y.tolist()]
+    features = _json_lists(graph) if format == "csv" else _arrow_lists(graph)
+    _write(nodes, {"id": graph.node_names, "label": labels, "features": features})
+    try:
+        _write(edges, _edges(graph))
+    except BaseException:
+        # Half a graph is none.
+        nodes.unlink()
+        raise
+    return edges, nodes
+
+
+def _edges(graph: Graph) -> dict[str, NDArray]:
+    source, target = graph.edge_index.numpy()
+    weight = np.ones(len(source)) if graph.edge_weight is None else graph.edge_weight.double().numpy()
+    n, names = graph.num_nodes, graph.node_names
+    there, back = (np.lexsort((weight, keys)) for keys in (source * n + target, target * n + source))
+    same_ends = np.array_equal(source[there], target[back]) and np.array_equal(target[there], source[back])
+    once = source <= target if same_ends and np.array_equal(weight[there], weight[back]) else np.full(len(source), True)
+    columns = {"source": names[source[once]], "target": names[target[once]]}
+    return columns if graph.edge_weight is None else {**columns, "weight": weight[once]}
+
+
+def _json_lists(graph: Graph) -> Iterator[str]:
+    """A number of 32 bits is one of 64 bits too, and JSON writes those exactly; most are zero, and short."""
+    x: Any = graph.x.to_scipy() if isinstance(graph.x, CSR) else graph.x.numpy()
+    for start in range(0, graph.num_nodes, _ROWS):
+        part = x[start : start + _ROWS]
+        rows = np.asarray(part.toarray() if isinstance(graph.x, CSR) else part, dtype=np.float32)
+        yield from (json.dumps([value or 0 for value in row]) for row in rows.tolist())
+
+
+def _arrow_lists(graph: Graph) -> Any:
+    pa = arrow()
+    start = np.arange(graph.num_nodes + 1, dtype=np.int64) * graph.num_features
+    return pa.LargeListArray.from_arrays(pa.array(start), pa.array(graph.x.to_dense().float().numpy().ravel()))
+
+
+def _write(path: Path, columns: dict[str, Any]) -> None:
+    if path.suffix == ".csv":
+        write_csv(path, columns, zip(*columns.values(), strict=True))
+        return
+    pa = arrow()
+    write_atomically(path, lambda target: pa.parquet.write_table(pa.table(columns), target))
