@@ -137,10 +137,10 @@ def generated_graphs() -> dict[str, Callable[[], Graph]]:
     """Graphs on which it is known what there is to learn."""
     return {
         "mines": grid_of_mines,
-        "csbm homophilic": partial(csbm, 2000, 0.7, classes=4, features=50, average_degree=8.0, seed=0),
-        "csbm heterophilic": partial(csbm, 2000, -0.7, classes=4, features=50, average_degree=8.0, seed=0),
+        "csbm homophilic": partial(csbm, 2000, 0.7, classes=3, features=50, average_degree=20.0, seed=0),
+        "csbm heterophilic": partial(csbm, 2000, -0.7, classes=3, features=50, average_degree=20.0, seed=0),
         # All there is to know is in the links.
-        "useless features": partial(csbm, 2000, 1.0, classes=4, features=50, average_degree=8.0, seed=0),
+        "useless features": partial(csbm, 2000, 1.0, classes=3, features=50, average_degree=20.0, seed=0),
     }
 
 
