@@ -11,6 +11,7 @@ from pcnet.graph import CSR, Operator, SelfLoops
 from pcnet.nn._edges import row_means
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, uniform
 from pcnet.nn.models._methods import method
+from pcnet.nn.models._model import setting
 from pcnet.propagate import apply_matrix
 
 #: Low pass, high pass, identity.
@@ -19,9 +20,10 @@ CHANNELS = 3
 
 @dataclass(frozen=True)
 class ACMGCNSettings(LayeredNetSettings):
-    """variant: whether it is ACMII; dropout: rate of the features and of the hidden layer."""
+    """The settings of `ACMGCN`."""
 
-    variant: bool = False
+    dropout: float = setting(0.5, "dropout rate of the features and of the hidden layer")
+    variant: bool = setting(False, "whether it is ACMII")
 
     def node_floats(self, classes: int) -> int:
         """Of both layers three channels, mapped, passed, mixed, and on the way back."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -11,17 +10,16 @@ from torch import Tensor, nn
 from pcnet.graph import Operator, SelfLoops
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, glorot, over_nodes, zeros
 from pcnet.nn.models._methods import method
+from pcnet.nn.models._model import setting
 from pcnet.propagate import apply_operator
 
 
 @dataclass(frozen=True)
 class ChebNetSettings(LayeredNetSettings):
-    """terms: number of polynomials, PyG's K; the order is one less."""
-
-    least: ClassVar[dict[str, int]] = {"hidden": 1, "terms": 1}
+    """The settings of `ChebNet`."""
 
     hidden: int = 32
-    terms: int = 2
+    terms: int = setting(2, "number of polynomials, PyG's K; the order is one less", least=1)
 
     def node_floats(self, classes: int) -> int:
         """Both layers' products and what Clenshaw makes of them, there and back."""

@@ -12,25 +12,20 @@ from pcnet.graph import Operator, SelfLoops
 from pcnet.nn._edges import pair_scores, weighted_sums
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, linear, uniform_by_inputs
 from pcnet.nn.models._methods import method
+from pcnet.nn.models._model import setting
 
 
 @dataclass(frozen=True)
 class FAGCNSettings(LayeredNetSettings):
-    """The defaults are those of the authors' code.
+    """The defaults are those of the authors' code."""
 
-    Args:
-        dropout: dropout rate of the features, of h^(0) and of α.
-        layers: number of layers L.
-        eps: ε, the share of h^(0) in every layer.
-    """
-
-    varying: ClassVar[tuple[str, ...]] = ("eps",)
     #: Of every layer its h, there and back.
     kept: ClassVar[tuple[int, int]] = (4, 12)
 
     hidden: int = 32
-    layers: int = 2
-    eps: float = 0.3
+    dropout: float = setting(0.5, "dropout rate of the features, of h^(0) and of α")
+    layers: int = setting(2, "number of layers L", least=1)
+    eps: float = setting(0.3, "ε, the share of h^(0) in every layer", varies=True)
 
     def edge_floats(self, classes: int) -> int:
         """Of every layer scores, α, mask and weight of each edge; of the one at work, its messages."""

@@ -10,37 +10,26 @@ import torch
 from torch import Tensor, nn
 
 from pcnet.graph import Operator, SelfLoops
-from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, linear, uniform_by_inputs
+from pcnet.nn.models._layered_net import DIRECTED, LayeredNet, LayeredNetSettings, empty, linear, uniform_by_inputs
 from pcnet.nn.models._methods import method
+from pcnet.nn.models._model import setting
 from pcnet.propagate import apply_operator
 
 
 @dataclass(frozen=True)
 class GCNIISettings(LayeredNetSettings):
-    """With `directed`, a page hears from the pages it links to, as in the published code.
+    """The settings of `GCNII`."""
 
-    Args:
-        dropout: dropout rate before every layer, and of the features.
-        layers: number of layers l = 1, 2, …
-        alpha: α, the share of H_0 in each layer.
-        lam: λ, by which the identity loses to W_l.
-        variant: whether it is GCNII*.
-        formula: which one of GCNII*.
-    """
-
-    varying: ClassVar[tuple[str, ...]] = ("alpha", "lam")
-    least: ClassVar[dict[str, int]] = {"hidden": 1, "layers": 1, "alpha": 0}
-    most: ClassVar[dict[str, float]] = {"alpha": 1}
-    positive: ClassVar[tuple[str, ...]] = ("lam",)
     #: Of every layer the mask, what is multiplied and what comes out.
     kept: ClassVar[tuple[int, int]] = (4, 16)
 
-    layers: int = 64
-    alpha: float = 0.1
-    lam: float = 0.5
-    variant: bool = False
-    formula: Literal["official", "paper"] = "official"
-    directed: bool = False
+    dropout: float = setting(0.5, "dropout rate before every layer, and of the features")
+    layers: int = setting(64, "number of layers l = 1, 2, …", least=1)
+    alpha: float = setting(0.1, "α, the share of H_0 in each layer", least=0, most=1, varies=True)
+    lam: float = setting(0.5, "λ, by which the identity loses to W_l", positive=True, varies=True)
+    variant: bool = setting(False, "whether it is GCNII*")
+    formula: Literal["official", "paper"] = setting("official", "which one of GCNII*")
+    directed: bool = setting(False, DIRECTED)
 
 
 @method("gcnii", title="GCNII")

@@ -15,30 +15,24 @@ from torch.nn.functional import elu, normalize, softplus
 
 from pcnet.graph import CSR, Operator, SelfLoops
 from pcnet.nn._edges import csr_like, entry_dots, weighted_sums
-from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, linear, uniform_by_inputs
+from pcnet.nn.models._layered_net import DIRECTED, LayeredNet, LayeredNetSettings, empty, linear, uniform_by_inputs
 from pcnet.nn.models._methods import method
+from pcnet.nn.models._model import setting
 
 
 @dataclass(frozen=True)
 class GGCNSettings(LayeredNetSettings):
-    """With `directed`, a page hears from the pages it links to, as in the published code.
+    """The settings of `GGCN`."""
 
-    Args:
-        dropout: dropout rate of the features and of every layer.
-        layers: number of layers L, at least 2.
-        decay: η.
-        exponent: k.
-    """
-
-    least: ClassVar[dict[str, int]] = {"hidden": 1, "layers": 2, "decay": 0}
     #: Of every layer its H with the length of its rows, the mask, what is dropped and what is summed.
     kept: ClassVar[tuple[int, int]] = (10, 12)
 
     hidden: int = 16
-    layers: int = 5
-    decay: float = 1.0
-    exponent: float = 3.0
-    directed: bool = False
+    dropout: float = setting(0.5, "dropout rate of the features and of every layer")
+    layers: int = setting(5, "number of layers L", least=2)
+    decay: float = setting(1.0, "η", least=0)
+    exponent: float = setting(3.0, "k")
+    directed: bool = setting(False, DIRECTED)
 
     def edge_floats(self, classes: int) -> int:
         """Of every layer a few numbers for each edge; of the one at work, its messages."""

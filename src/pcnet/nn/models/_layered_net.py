@@ -14,8 +14,10 @@ from pcnet.graph import CSR, Operator
 from pcnet.nn._dropout import draws_from_torch, drop
 from pcnet.nn._module import device_vector
 from pcnet.nn._perceptron import Perceptron
-from pcnet.nn.models._model import Model, ModelSettings
+from pcnet.nn.models._model import Model, ModelSettings, setting
 
+#: What `directed` means where a method has it.
+DIRECTED = "whether a page hears only from the pages it links to, as in the published code"
 #: On a GPU, where a model's own dropout begins to count its places; the perceptron inside has those before.
 FIRST_PLACE = 16
 
@@ -26,18 +28,14 @@ class LayeredNetSettings(ModelSettings):
 
     Matrix products of many runs in one call round differently from one by one, so on the CPU these runs are trained
     one by one, each on a core; on a GPU they are trained side by side.
-
-    Args:
-        hidden: width of hidden layers.
-        dropout: dropout rate of hidden layers.
     """
 
     side_by_side: ClassVar[bool] = False
     #: How many numbers training keeps for each hidden unit of a node: of every layer, and besides.
     kept: ClassVar[tuple[int, int]] = (0, 12)
 
-    hidden: int = 64
-    dropout: float = 0.5
+    hidden: int = setting(64, "width of hidden layers", least=1)
+    dropout: float = setting(0.5, "dropout rate of hidden layers")
 
     def node_floats(self, classes: int) -> int:
         of_layer, besides = self.kept

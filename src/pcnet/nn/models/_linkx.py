@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -24,6 +23,7 @@ from pcnet.nn.models._layered_net import (
     uniform_by_inputs,
 )
 from pcnet.nn.models._methods import method
+from pcnet.nn.models._model import setting
 from pcnet.propagate import apply_operator
 
 #: Added to variances before their root, as torch does.
@@ -34,21 +34,15 @@ EPSILON = 1e-5
 class LINKXSettings(LayeredNetSettings):
     """The settings of `LINKX`.
 
-    Args:
-        dropout: dropout rate in MLP_f.
-        edge_layers, node_layers, layers: linear layers of MLP_A, MLP_X and MLP_f.
-        unit_peaks: whether rows of features are scaled so that their largest entry is 1. That gives back the 0/1
-            features which the method is published for where their rows have been scaled to sum to 1.
-        nodes: number of nodes of the graph that it is for; `for_graph` fills it in.
+    `unit_peaks` gives back the 0/1 features that the method is published for where rows were scaled to sum to 1.
     """
 
-    least: ClassVar[dict[str, int]] = {"hidden": 1, "edge_layers": 1, "node_layers": 1, "layers": 1}
-
-    edge_layers: int = 1
-    node_layers: int = 1
-    layers: int = 1
-    unit_peaks: bool = False
-    nodes: int = 0
+    dropout: float = setting(0.5, "dropout rate in MLP_f")
+    edge_layers: int = setting(1, "linear layers of MLP_A", least=1)
+    node_layers: int = setting(1, "linear layers of MLP_X", least=1)
+    layers: int = setting(1, "linear layers of MLP_f", least=1)
+    unit_peaks: bool = setting(False, "whether rows of features are scaled so that their largest entry is 1")
+    nodes: int = setting(0, "number of nodes of the graph that it is for; `for_graph` fills it in")
 
     def for_graph(self, graph: Graph, progress: Progress | None = None) -> LINKXSettings:
         return self if self.nodes == graph.num_nodes else replace(self, nodes=graph.num_nodes)

@@ -14,7 +14,7 @@ from torch import nn
 
 from pcnet._registry import Registry
 from pcnet.errors import PcnetError
-from pcnet.nn.models._model import Model, ModelSettings
+from pcnet.nn.models._model import Model, ModelSettings, documented
 from pcnet.nn.models._plain import plain_settings
 
 M = TypeVar("M", bound=type[nn.Module])
@@ -45,6 +45,7 @@ def method(name: str, *, title: str | None = None) -> Callable[[M], M]:
 
     def register(model: M) -> M:
         settings = model.Settings if issubclass(model, Model) else plain_settings(name, model)
+        settings.__doc__ = documented(settings)
         settings.method, settings.title = name.lower(), title or name
         settings.defined_in = f"{model.__module__}.{model.__qualname__}"
         if issubclass(model, Model):

@@ -24,6 +24,7 @@ from pcnet.nn.models._layered_net import (
     zeros,
 )
 from pcnet.nn.models._methods import method
+from pcnet.nn.models._model import setting
 from pcnet.propagate import apply_operator, product
 
 #: TensorFlow's, for which a column's variance is small against it now and then.
@@ -32,20 +33,13 @@ EPSILON = 1e-3
 
 @dataclass(frozen=True)
 class MixHopSettings(LayeredNetSettings):
-    """The settings of `MixHop`.
+    """The settings of `MixHop`."""
 
-    Args:
-        hidden: width of H, shared out evenly among the powers; the last one takes what is left over.
-        dropout: dropout rate of H.
-        drop_in: dropout rate of the features.
-        hops: the highest power.
-        binary: whether every feature that is not 0 counts as 1.
-    """
-
-    dropout: float = 0.9
-    drop_in: float = 0.7
-    hops: int = 2
-    binary: bool = False
+    hidden: int = setting(64, "width of H, shared out evenly among the powers; the last one takes what is left over")
+    dropout: float = setting(0.9, "dropout rate of H")
+    drop_in: float = setting(0.7, "dropout rate of the features")
+    hops: int = setting(2, "the highest power")
+    binary: bool = setting(False, "whether every feature that is not 0 counts as 1")
 
     def __post_init__(self) -> None:
         super().__post_init__()

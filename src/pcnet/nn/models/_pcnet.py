@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from pcnet.nn._perceptron import Activation
 from pcnet.nn.conv import PCConv
 from pcnet.nn.models._filter_net import FilterNet, FilterNetSettings
 from pcnet.nn.models._methods import method
+from pcnet.nn.models._model import setting
 from pcnet.polynomial import Mode, filter_warnings
 
 
@@ -23,19 +23,16 @@ class PCNetSettings(FilterNetSettings):
     PCConv(K=3, N=6, t=0.4, p=2, eta=0.5, identity=True, mode='truncated')
     """
 
-    varying: ClassVar[tuple[str, ...]] = ("K", "N", "t", "p", "identity", "init")
-    least: ClassVar[dict[str, int]] = {"hidden": 1, "K": 1}
-
     activation: Activation = None
     drop_in: float = 0.3
-    K: int = 4
-    N: int = 6
-    t: float = 0.5
-    p: float = 2.0
+    K: int = setting(4, least=1, varies=True)
+    N: int = setting(6, varies=True)
+    t: float = setting(0.5, varies=True)
+    p: float = setting(2.0, varies=True)
     eta: float = 0.5
-    identity: bool = True
+    identity: bool = setting(True, varies=True)
     mode: Mode = "truncated"
-    init: float = 0.2
+    init: float = setting(0.2, varies=True)
 
     @property
     def exponent_of_degrees(self) -> float:

@@ -13,29 +13,23 @@ from pcnet.graph import Operator, SelfLoops
 from pcnet.nn._edges import gradient, half_laplacian
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, glorot
 from pcnet.nn.models._methods import method
+from pcnet.nn.models._model import setting
 from pcnet.propagate import apply_matrix
 
 
 @dataclass(frozen=True)
 class PDEGCNSettings(LayeredNetSettings):
-    """The settings of `PDEGCN`; `dropout` is the rate of every dropout.
+    """The settings of `PDEGCN`."""
 
-    Args:
-        layers: number of time steps.
-        equation: "diffusion", "wave" (the paper's hyperbolic) or "mixed", where every step learns its s.
-        h: length of a step.
-        opening: how W and W' begin, "glorot" or "normal" with a deviation of 0.01.
-    """
-
-    varying: ClassVar[tuple[str, ...]] = ("h",)
-    positive: ClassVar[tuple[str, ...]] = ("h",)
     kept: ClassVar[tuple[int, int]] = (4, 12)
 
-    dropout: float = 0.6
-    layers: int = 8
-    equation: Literal["diffusion", "wave", "mixed"] = "diffusion"
-    h: float = 1.0
-    opening: Literal["glorot", "normal"] = "glorot"
+    dropout: float = setting(0.6, "the rate of every dropout")
+    layers: int = setting(8, "number of time steps", least=1)
+    equation: Literal["diffusion", "wave", "mixed"] = setting(
+        "diffusion", '"diffusion", "wave" (the paper\'s hyperbolic) or "mixed", where every step learns its s'
+    )
+    h: float = setting(1.0, "length of a step", positive=True, varies=True)
+    opening: Literal["glorot", "normal"] = setting("glorot", "how W and W' begin; normal with a deviation of 0.01")
 
     @property
     def groups(self) -> tuple[str, ...]:

@@ -33,7 +33,6 @@ class PlainSettings(ModelSettings):
     """Settings that were made of the signature of a module's `__init__`."""
 
     side_by_side: ClassVar[bool] = False
-    least: ClassVar[Mapping[str, int]] = {}
     #: The class that was registered.
     module: ClassVar[type[nn.Module]]
 

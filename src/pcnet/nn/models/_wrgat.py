@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -31,6 +31,7 @@ from pcnet.nn._module import RunModule
 from pcnet.nn._perceptron import Perceptron
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, over_nodes, uniform, zeros
 from pcnet.nn.models._methods import method
+from pcnet.nn.models._model import setting
 from pcnet.propagate import product
 
 #: Slope of the attention's ReLU where it is closed.
@@ -39,25 +40,15 @@ SLOPE = 0.2
 
 @dataclass(frozen=True)
 class WRGATSettings(LayeredNetSettings):
-    """The settings of `WRGAT`.
+    """The settings of `WRGAT`."""
 
-    Args:
-        hidden: width of the hidden layer.
-        dropout: dropout rate between the layers.
-        rings: how many relations are rings at most; None for all that the graph has.
-        edges: whether the graph's own edges are one of the relations.
-        edge_weight: their w_ij.
-        relations, links: number of relations, and of their edges for each node; `for_graph` fills them in.
-    """
-
-    positive: ClassVar[tuple[str, ...]] = ("edge_weight",)
-
-    hidden: int = 128
-    rings: int | None = None
-    edges: bool = False
-    edge_weight: float = 1.0
-    relations: int = 0
-    links: int = 0
+    hidden: int = setting(128, "width of the hidden layer")
+    dropout: float = setting(0.5, "dropout rate between the layers")
+    rings: int | None = setting(None, "how many relations are rings at most; None for all that the graph has")
+    edges: bool = setting(False, "whether the graph's own edges are one of the relations")
+    edge_weight: float = setting(1.0, "w_ij of the graph's own edges", positive=True)
+    relations: int = setting(0, "number of relations; `for_graph` fills it in")
+    links: int = setting(0, "number of their edges for each node; `for_graph` fills it in")
 
     def for_graph(self, graph: Graph, progress: Progress | None = None) -> WRGATSettings:
         operator = self.operator(graph)
