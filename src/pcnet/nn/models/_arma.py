@@ -20,8 +20,6 @@ from pcnet.propagate import apply_operator
 
 @dataclass(frozen=True)
 class ARMASettings(LayeredNetSettings):
-    """The settings of `ARMA`."""
-
     hidden: int = 16
     dropout: float = setting(0.5, "dropout rate between the layers")
     stacks: int = setting(1, "number of stacks", least=1)

@@ -16,8 +16,6 @@ from pcnet.propagate import apply_operator
 
 @dataclass(frozen=True)
 class ChebNetSettings(LayeredNetSettings):
-    """The settings of `ChebNet`."""
-
     hidden: int = 32
     terms: int = setting(2, "number of polynomials, PyG's K; the order is one less", least=1)
 

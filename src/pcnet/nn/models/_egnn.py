@@ -19,8 +19,6 @@ from pcnet.propagate import apply_operator
 
 @dataclass(frozen=True)
 class EGNNSettings(LayeredNetSettings):
-    """The settings of `EGNN`."""
-
     #: Of every layer its mask, the factor of W_k and both arguments of the maximum.
     kept: ClassVar[tuple[int, int]] = (4, 12)
 

@@ -38,8 +38,6 @@ class AlphaSettings(DegreeSettings):
 
 @dataclass(frozen=True)
 class APPNPSettings(AlphaSettings):
-    """The settings of `APPNP`."""
-
     alpha: float = setting(0.1, "the share of Θ(X) in every step")
 
 

@@ -20,8 +20,6 @@ from pcnet.propagate import apply_matrix
 
 @dataclass(frozen=True)
 class GATSettings(LayeredNetSettings):
-    """The settings of `GAT`."""
-
     hidden: int = setting(8, "width of each head")
     dropout: float = setting(0.6, "dropout rate of the features and of h")
     drop_attention: float = setting(0.6, "dropout rate of α")

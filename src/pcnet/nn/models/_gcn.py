@@ -16,8 +16,6 @@ from pcnet.propagate import apply_operator
 
 @dataclass(frozen=True)
 class GCNSettings(LayeredNetSettings):
-    """The settings of `GCN`."""
-
     directed: bool = setting(False, DIRECTED)
 
 

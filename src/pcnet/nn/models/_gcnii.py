@@ -18,8 +18,6 @@ from pcnet.propagate import apply_operator
 
 @dataclass(frozen=True)
 class GCNIISettings(LayeredNetSettings):
-    """The settings of `GCNII`."""
-
     #: Of every layer the mask, what is multiplied and what comes out.
     kept: ClassVar[tuple[int, int]] = (4, 16)
 

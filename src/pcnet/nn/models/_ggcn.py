@@ -22,8 +22,6 @@ from pcnet.nn.models._model import setting
 
 @dataclass(frozen=True)
 class GGCNSettings(LayeredNetSettings):
-    """The settings of `GGCN`."""
-
     #: Of every layer its H with the length of its rows, the mask, what is dropped and what is summed.
     kept: ClassVar[tuple[int, int]] = (10, 12)
 
@@ -79,14 +77,12 @@ class GGCN(LayeredNet[GGCNSettings]):
         p, u = elu(p), self._messages(0, u, *neighbours)
         weights = [*(weight for inner in self.weights for weight in inner.unbind(-3)), self.last]
         biases = [*(bias for inner in self.biases for bias in inner.unbind(-2)), self.bias]
+        s = self.settings
         for layer, (weight, bias) in enumerate(zip(weights, biases, strict=True), start=1):
-            p = p + self._share(layer + 1) * self.drop(elu(u))
+            kappa = 1.0 if layer == 1 else math.log1p(s.decay / (layer + 1) ** s.exponent)
+            p = p + kappa * self.drop(elu(u))
             u = self._messages(layer, linear(p, weight, bias), *neighbours)
         return u
-
-    def _share(self, layer: int) -> float:
-        """κ_l."""
-        return 1.0 if layer == 2 else math.log1p(self.settings.decay / layer**self.settings.exponent)
 
     def _messages(self, layer: int, h: Tensor, neighbours: CSR, ratio: Tensor) -> Tensor:
         """F, from H on."""

@@ -29,8 +29,6 @@ Walk = Literal["rows", "raw"]
 
 @dataclass(frozen=True)
 class GloGNNSettings(LayeredNetSettings):
-    """The settings of `GloGNN`."""
-
     dropout: float = setting(0.5, "dropout rate of hidden layers; features are not dropped")
     depth: int = setting(2, "linear layers of H_0; a third, with ReLU and dropout, stands before W_2", least=2, most=3)
     layers: int = setting(2, "how often H is renewed")

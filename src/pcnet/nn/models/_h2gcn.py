@@ -16,8 +16,6 @@ from pcnet.propagate import apply_operator
 
 @dataclass(frozen=True)
 class H2GCNSettings(LayeredNetSettings):
-    """The settings of `H2GCN`."""
-
     hidden: int = setting(64, "width of R_0; R_k is 2^k times as wide")
     dropout: float = setting(0.5, "dropout rate before the classifier")
     K: int = setting(2, "number of rounds")

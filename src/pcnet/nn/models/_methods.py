@@ -45,11 +45,11 @@ def method(name: str, *, title: str | None = None) -> Callable[[M], M]:
 
     def register(model: M) -> M:
         settings = model.Settings if issubclass(model, Model) else plain_settings(name, model)
-        settings.__doc__ = documented(settings)
         settings.method, settings.title = name.lower(), title or name
         settings.defined_in = f"{model.__module__}.{model.__qualname__}"
         if issubclass(model, Model):
             settings.model = model
+            settings.__doc__ = documented(settings)
         known = METHODS.get(name.lower())
         # A cell of a notebook, or a file, that is run again defines its method anew.
         again = known is not None and known.defined_in == settings.defined_in

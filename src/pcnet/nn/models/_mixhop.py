@@ -33,8 +33,6 @@ EPSILON = 1e-3
 
 @dataclass(frozen=True)
 class MixHopSettings(LayeredNetSettings):
-    """The settings of `MixHop`."""
-
     hidden: int = setting(64, "width of H, shared out evenly among the powers; the last one takes what is left over")
     dropout: float = setting(0.9, "dropout rate of H")
     drop_in: float = setting(0.7, "dropout rate of the features")

@@ -206,8 +206,8 @@ class ModelSettings(ABC):
     def operator(self, graph: Graph, *, device: torch.device | str = "cpu") -> Operator:
         """The operator that this model computes with; built once for a graph, whoever asks.
 
-        With a true `directed` among the settings, edges count in the one direction in which they were listed: a page
-        hears from the pages it links to, and what it links to is its degree.
+        A setting `eta` is its exponent. With a true `directed` among the settings, edges count in the one direction in
+        which they were listed: a page hears from the pages it links to, and what it links to is its degree.
         """
         directed = getattr(self, "directed", False)
         edge_index, edge_weight = graph.one_way_edges if directed else (graph.edge_index, graph.edge_weight)
@@ -215,23 +215,21 @@ class ModelSettings(ABC):
             edge_index,
             graph.num_nodes,
             edge_weight,
-            eta=self.exponent_of_degrees,
+            eta=getattr(self, "eta", self.model.eta),
             self_loops=self.model.self_loops,
             direction="out" if directed else "symmetrise",
             dtype=torch.float32,
         ).to(device)
 
-    @property
-    def exponent_of_degrees(self) -> float:
-        """η of the operator."""
-        return self.model.eta
-
 
 def documented(settings: type[ModelSettings]) -> str:
-    """The docstring of a class of settings, and what its fields mean."""
+    """The docstring of a method's settings, and what its fields mean."""
+    # Where a class has none, a dataclass puts its signature there.
+    own = None if str(settings.__doc__).startswith(f"{settings.__name__}(") else settings.__doc__
+    opening = inspect.cleandoc(own or f"The settings of `{settings.model.__name__}`.")
     meanings = {name: about["meaning"] for name, (_, _, about) in _known(settings).items() if "meaning" in about}
     lines = [f"    {name}: {meaning}." for name, meaning in meanings.items()]
-    return "\n".join([inspect.cleandoc(settings.__doc__ or ""), *(["\nArgs:"] if lines else []), *lines])
+    return "\n".join([opening, *(["\nArgs:"] if lines else []), *lines])
 
 
 @cache

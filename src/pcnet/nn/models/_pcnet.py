@@ -34,10 +34,6 @@ class PCNetSettings(FilterNetSettings):
     mode: Mode = "truncated"
     init: float = setting(0.2, varies=True)
 
-    @property
-    def exponent_of_degrees(self) -> float:
-        return self.eta
-
     def remarks(self) -> list[str]:
         return filter_warnings(self.K, self.N, self.t, self.p, self.identity, self.mode)
 

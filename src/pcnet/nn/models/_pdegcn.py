@@ -19,8 +19,6 @@ from pcnet.propagate import apply_matrix
 
 @dataclass(frozen=True)
 class PDEGCNSettings(LayeredNetSettings):
-    """The settings of `PDEGCN`."""
-
     kept: ClassVar[tuple[int, int]] = (4, 12)
 
     dropout: float = setting(0.6, "the rate of every dropout")

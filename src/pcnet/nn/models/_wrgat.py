@@ -40,8 +40,6 @@ SLOPE = 0.2
 
 @dataclass(frozen=True)
 class WRGATSettings(LayeredNetSettings):
-    """The settings of `WRGAT`."""
-
     hidden: int = setting(128, "width of the hidden layer")
     dropout: float = setting(0.5, "dropout rate between the layers")
     rings: int | None = setting(None, "how many relations are rings at most; None for all that the graph has")
@@ -202,17 +200,14 @@ def _relations(operator: Operator, rings: int | None, edges: bool, edge_weight: 
         kinds.insert(0, own)
     size = len(kinds) * n
 
-    def joined(name: str, step: int = 0) -> NDArray[Any]:
-        """Of all relations, each `step` further than the one before."""
-        return np.concatenate(
-            [np.empty(0, dtype=np.int64), *(getattr(e, name) + r * step for r, e in enumerate(kinds))]
-        )
-
     def matrix(rows: NDArray[Any], columns: NDArray[Any], shape: tuple[int, int]) -> CSR:
         """Ones at (rows, columns)."""
         return csr_like(operator, scipy.sparse.csr_matrix((np.ones(len(rows)), (rows, columns)), shape=shape))
 
-    unordered = joined("target"), joined("source", n), joined("target", n), joined("copies"), joined("weight")
+    # Without any relation they are empty.
+    joined: list[tuple[NDArray[Any], ...]] = [(np.empty(0, dtype=np.int64),) * 5]
+    joined += [(e.target, e.source + r * n, e.target + r * n, e.copies, e.weight) for r, e in enumerate(kinds)]
+    unordered = [np.concatenate(each) for each in zip(*joined, strict=True)]
     order = np.lexsort((unordered[1], unordered[0]))
     row, source, target, copies, weight = (each[order] for each in unordered)
     every, degree = np.arange(len(order)), np.bincount(target, weights=copies, minlength=size)
