@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pcnet.nn.conv import BernConv, Cheb2Conv, EvenConv, GPRConv, JacobiConv, PPRConv
-from pcnet.nn.conv._jacobi_conv import BasisName, Sign, damping_is_learned
-from pcnet.nn.conv._matrix_conv import Start
+from pcnet.nn.conv._fixed_basis_conv import BasisName, Sign, Start, damping_is_learned
 from pcnet.nn.models._filter_net import FilterNet, FilterNetSettings
 from pcnet.nn.models._methods import method
 from pcnet.nn.models._model import setting
