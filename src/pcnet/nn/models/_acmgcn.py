@@ -11,7 +11,7 @@ from pcnet.graph import CSR, Operator, SelfLoops
 from pcnet.nn._edges import row_means
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, uniform
 from pcnet.nn.models._methods import method
-from pcnet.nn.models._model import setting
+from pcnet.nn.models._model import Memory, setting
 from pcnet.propagate import apply_matrix
 
 #: Low pass, high pass, identity.
@@ -23,12 +23,9 @@ class ACMGCNSettings(LayeredNetSettings):
     dropout: float = setting(0.5, "dropout rate of the features and of the hidden layer")
     variant: bool = setting(False, "whether it is ACMII")
 
-    def node_floats(self, classes: int) -> int:
+    def memory(self, classes: int) -> Memory:
         """Of both layers three channels, mapped, passed, mixed, and on the way back."""
-        return CHANNELS * 8 * (self.hidden + classes) + 12 * classes
-
-    def widest(self, classes: int) -> int:
-        return CHANNELS * max(self.hidden, classes)
+        return Memory(CHANNELS * 8 * (self.hidden + classes) + 12 * classes, CHANNELS * max(self.hidden, classes))
 
 
 @method("acmgcn", title="ACM-GCN")

@@ -14,7 +14,7 @@ from pcnet.nn._module import RunModule
 from pcnet.nn._perceptron import Perceptron
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, glorot, over_nodes
 from pcnet.nn.models._methods import method
-from pcnet.nn.models._model import setting
+from pcnet.nn.models._model import Memory, setting
 from pcnet.propagate import apply_operator
 
 
@@ -33,12 +33,10 @@ class ARMASettings(LayeredNetSettings):
         """How many V and b a stack has."""
         return 1 if self.shared else self.steps
 
-    def node_floats(self, classes: int) -> int:
+    def memory(self, classes: int) -> Memory:
         """What begins, what is added and what each step leaves, there and back."""
-        return 8 * (self.steps + 1) * self.stacks * (self.hidden + classes) + 8 * self.hidden
-
-    def widest(self, classes: int) -> int:
-        return (1 + self.copies) * self.stacks * max(self.hidden, classes)
+        nodes = 8 * (self.steps + 1) * self.stacks * (self.hidden + classes) + 8 * self.hidden
+        return Memory(nodes, (1 + self.copies) * self.stacks * max(self.hidden, classes))
 
 
 @method("arma", title="ARMA")

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from pcnet.graph import Operator, SelfLoops
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, glorot, over_nodes, zeros
 from pcnet.nn.models._methods import method
-from pcnet.nn.models._model import setting
+from pcnet.nn.models._model import Memory, setting
 from pcnet.propagate import apply_operator
 
 
@@ -19,12 +19,9 @@ class ChebNetSettings(LayeredNetSettings):
     hidden: int = 32
     terms: int = setting(2, "number of polynomials, PyG's K; the order is one less", least=1)
 
-    def node_floats(self, classes: int) -> int:
+    def memory(self, classes: int) -> Memory:
         """Both layers' products and what Clenshaw makes of them, there and back."""
-        return (6 * self.terms + 6) * (self.hidden + classes)
-
-    def widest(self, classes: int) -> int:
-        return self.terms * max(self.hidden, classes)
+        return Memory((6 * self.terms + 6) * (self.hidden + classes), self.terms * max(self.hidden, classes))
 
 
 @method("chebnet", title="ChebNet")

@@ -13,15 +13,12 @@ from pcnet.graph import Operator, SelfLoops
 from pcnet.nn._module import held
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, linear, over_nodes, uniform_by_inputs
 from pcnet.nn.models._methods import method
-from pcnet.nn.models._model import setting
+from pcnet.nn.models._model import Memory, setting
 from pcnet.propagate import apply_operator
 
 
 @dataclass(frozen=True)
 class EGNNSettings(LayeredNetSettings):
-    #: Of every layer its mask, the factor of W_k and both arguments of the maximum.
-    kept: ClassVar[tuple[int, int]] = (4, 12)
-
     dropout: float = setting(0.6, "dropout rate of features and layers")
     drop_out: float = setting(0.2, "dropout rate before the last linear layer")
     layers: int = setting(64, "number of layers L", least=1)
@@ -30,6 +27,11 @@ class EGNNSettings(LayeredNetSettings):
     beta: float = setting(0.1, "share of H_0 in every layer, β")
     shift: float = setting(-10.0, "first value of every s_k")
     loss_weight: float = setting(20.0, "weight of the penalty")
+
+    def memory(self, classes: int) -> Memory:
+        """Of every layer its mask, the factor of W_k and both arguments of the maximum."""
+        common = super().memory(classes)
+        return common._replace(nodes=common.nodes + 4 * self.layers * self.hidden)
 
 
 @method("egnn", title="EGNN")

@@ -14,7 +14,7 @@ from pcnet.graph import CSR, Operator
 from pcnet.nn._device_perceptron import Precision
 from pcnet.nn._perceptron import Activation, Perceptron
 from pcnet.nn.conv import PolynomialConv
-from pcnet.nn.models._model import Model, ModelSettings, setting
+from pcnet.nn.models._model import Memory, Model, ModelSettings, setting
 
 
 @dataclass(frozen=True)
@@ -45,12 +45,10 @@ class FilterNetSettings(ModelSettings):
         kind, known = self.model.filter, {"channels": classes, **vars(self)}
         return None if kind is None else kind(**{name: known[name] for name in inspect.signature(kind).parameters})
 
-    def node_floats(self, classes: int) -> int:
+    def memory(self, classes: int) -> Memory:
         """Hidden layers there and back, logits and what propagates them."""
-        return 5 * (self.hidden or 0) + 12 * classes + 4
-
-    def widest(self, classes: int) -> int:
-        return max(self.hidden or 0, classes)
+        hidden = self.hidden or 0
+        return Memory(5 * hidden + 12 * classes + 4, max(hidden, classes))
 
 
 F = TypeVar("F", bound=FilterNetSettings)

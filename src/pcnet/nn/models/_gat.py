@@ -14,7 +14,7 @@ from pcnet.graph import Operator, SelfLoops
 from pcnet.nn._edges import Entries, entries, pair_scores, weighted_sums
 from pcnet.nn.models._layered_net import DIRECTED, LayeredNet, LayeredNetSettings, empty, uniform
 from pcnet.nn.models._methods import method
-from pcnet.nn.models._model import setting
+from pcnet.nn.models._model import Memory, setting
 from pcnet.propagate import apply_matrix
 
 
@@ -31,15 +31,11 @@ class GATSettings(LayeredNetSettings):
     )
     directed: bool = setting(False, DIRECTED)
 
-    def node_floats(self, classes: int) -> int:
-        return 12 * (self.heads * self.hidden + self.out_heads * classes)
-
-    def edge_floats(self, classes: int) -> int:
-        """Of every head its scores, powers and weights; of the layer at work, its messages."""
-        return 12 * (self.heads + self.out_heads) + 3 * self.widest(classes)
-
-    def widest(self, classes: int) -> int:
-        return max(self.heads * self.hidden, self.out_heads * classes)
+    def memory(self, classes: int) -> Memory:
+        """Of every head its scores, powers and weights for each edge; of the layer at work, its messages."""
+        first, second, heads = self.heads * self.hidden, self.out_heads * classes, self.heads + self.out_heads
+        widest = max(first, second)
+        return Memory(12 * (first + second), widest, 12 * heads + 3 * widest)
 
 
 @method("gat", title="GAT")

@@ -12,15 +12,12 @@ from torch import Tensor, nn
 from pcnet.graph import Operator, SelfLoops
 from pcnet.nn.models._layered_net import DIRECTED, LayeredNet, LayeredNetSettings, empty, linear, uniform_by_inputs
 from pcnet.nn.models._methods import method
-from pcnet.nn.models._model import setting
+from pcnet.nn.models._model import Memory, setting
 from pcnet.propagate import apply_operator
 
 
 @dataclass(frozen=True)
 class GCNIISettings(LayeredNetSettings):
-    #: Of every layer the mask, what is multiplied and what comes out.
-    kept: ClassVar[tuple[int, int]] = (4, 16)
-
     dropout: float = setting(0.5, "dropout rate before every layer, and of the features")
     layers: int = setting(64, "number of layers l = 1, 2, …", least=1)
     alpha: float = setting(0.1, "α, the share of H_0 in each layer", least=0, most=1, varies=True)
@@ -28,6 +25,11 @@ class GCNIISettings(LayeredNetSettings):
     variant: bool = setting(False, "whether it is GCNII*")
     formula: Literal["official", "paper"] = setting("official", "which one of GCNII*")
     directed: bool = setting(False, DIRECTED)
+
+    def memory(self, classes: int) -> Memory:
+        """Of every layer the mask, what is multiplied and what comes out."""
+        common = super().memory(classes)
+        return common._replace(nodes=common.nodes + 4 * (self.layers + 1) * self.hidden)
 
 
 @method("gcnii", title="GCNII")

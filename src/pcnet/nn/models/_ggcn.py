@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar
 
 import numpy as np
 import scipy.sparse
@@ -17,14 +16,11 @@ from pcnet.graph import CSR, Operator, SelfLoops
 from pcnet.nn._edges import csr_like, entry_dots, weighted_sums
 from pcnet.nn.models._layered_net import DIRECTED, LayeredNet, LayeredNetSettings, empty, linear, uniform_by_inputs
 from pcnet.nn.models._methods import method
-from pcnet.nn.models._model import setting
+from pcnet.nn.models._model import Memory, setting
 
 
 @dataclass(frozen=True)
 class GGCNSettings(LayeredNetSettings):
-    #: Of every layer its H with the length of its rows, the mask, what is dropped and what is summed.
-    kept: ClassVar[tuple[int, int]] = (10, 12)
-
     hidden: int = 16
     dropout: float = setting(0.5, "dropout rate of the features and of every layer")
     layers: int = setting(5, "number of layers L", least=2)
@@ -32,9 +28,13 @@ class GGCNSettings(LayeredNetSettings):
     exponent: float = setting(3.0, "k")
     directed: bool = setting(False, DIRECTED)
 
-    def edge_floats(self, classes: int) -> int:
-        """Of every layer a few numbers for each edge; of the one at work, its messages."""
-        return 10 * self.layers + 3 * self.widest(classes)
+    def memory(self, classes: int) -> Memory:
+        """Of every layer its H with the length of its rows, the mask, what is dropped and what is summed.
+
+        For each edge, a few numbers of every layer, and messages of the one at work.
+        """
+        nodes, widest, _ = super().memory(classes)
+        return Memory(nodes + 10 * self.layers * self.hidden, widest, 10 * self.layers + 3 * widest)
 
 
 @method("ggcn", title="GGCN")

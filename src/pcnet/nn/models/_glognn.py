@@ -19,7 +19,7 @@ from pcnet.nn._edges import csr_like, row_means
 from pcnet.nn._module import held
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, linear, over_nodes, uniform_by_inputs
 from pcnet.nn.models._methods import method
-from pcnet.nn.models._model import setting
+from pcnet.nn.models._model import Memory, setting
 from pcnet.polynomial import Powers
 from pcnet.propagate import apply_operator, apply_polynomial
 
@@ -51,9 +51,10 @@ class GloGNNSettings(LayeredNetSettings):
     def for_graph(self, graph: Graph, progress: Progress | None = None) -> GloGNNSettings:
         return self if self.delta == 1 else replace(self, nodes=graph.num_nodes)
 
-    def node_floats(self, classes: int) -> int:
+    def memory(self, classes: int) -> Memory:
         """The embedding there and back, and of every layer H, Q and what comes of them."""
-        return (4 * self.depth + 4) * self.hidden + (8 * self.layers + 16) * classes
+        nodes = (4 * self.depth + 4) * self.hidden + (8 * self.layers + 16) * classes
+        return super().memory(classes)._replace(nodes=nodes)
 
 
 @method("glognn++", title="GloGNN++")

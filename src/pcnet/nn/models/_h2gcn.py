@@ -10,7 +10,7 @@ from torch import Tensor
 from pcnet.graph import Graph, Operator, SelfLoops, two_hop
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, glorot
 from pcnet.nn.models._methods import method
-from pcnet.nn.models._model import setting
+from pcnet.nn.models._model import Memory, setting
 from pcnet.propagate import apply_operator
 
 
@@ -32,12 +32,10 @@ class H2GCNSettings(LayeredNetSettings):
         two_hop(operator)
         return operator
 
-    def node_floats(self, classes: int) -> int:
+    def memory(self, classes: int) -> Memory:
         """All rounds, their concatenation, its mask, and as much on the way back."""
-        return 6 * self.widest(classes) + 8 * self.hidden + 12 * classes
-
-    def widest(self, classes: int) -> int:
-        return max(sum(self.widths), 2**self.K * classes)
+        widest = max(sum(self.widths), 2**self.K * classes)
+        return Memory(6 * widest + 8 * self.hidden + 12 * classes, widest)
 
 
 @method("h2gcn", title="H₂GCN")

@@ -14,7 +14,7 @@ from pcnet.graph import CSR, Operator
 from pcnet.nn._dropout import draws_from_torch, drop
 from pcnet.nn._module import device_vector
 from pcnet.nn._perceptron import Perceptron
-from pcnet.nn.models._model import Model, ModelSettings, setting
+from pcnet.nn.models._model import Memory, Model, ModelSettings, setting
 
 #: What `directed` means where a method has it.
 DIRECTED = "whether a page hears only from the pages it links to, as in the published code"
@@ -31,18 +31,12 @@ class LayeredNetSettings(ModelSettings):
     """
 
     side_by_side: ClassVar[bool] = False
-    #: How many numbers training keeps for each hidden unit of a node: of every layer, and besides.
-    kept: ClassVar[tuple[int, int]] = (0, 12)
 
     hidden: int = setting(64, "width of hidden layers", least=1)
     dropout: float = setting(0.5, "dropout rate of hidden layers")
 
-    def node_floats(self, classes: int) -> int:
-        of_layer, besides = self.kept
-        return (of_layer * getattr(self, "layers", 0) + besides) * self.hidden + 12 * classes
-
-    def widest(self, classes: int) -> int:
-        return max(self.hidden, classes)
+    def memory(self, classes: int) -> Memory:
+        return Memory(12 * (self.hidden + classes), max(self.hidden, classes))
 
 
 L = TypeVar("L", bound=LayeredNetSettings)

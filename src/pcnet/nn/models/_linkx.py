@@ -23,7 +23,7 @@ from pcnet.nn.models._layered_net import (
     uniform_by_inputs,
 )
 from pcnet.nn.models._methods import method
-from pcnet.nn.models._model import setting
+from pcnet.nn.models._model import Memory, setting
 from pcnet.propagate import apply_operator
 
 #: Added to variances before their root, as torch does.
@@ -47,12 +47,10 @@ class LINKXSettings(LayeredNetSettings):
     def for_graph(self, graph: Graph, progress: Progress | None = None) -> LINKXSettings:
         return self if self.nodes == graph.num_nodes else replace(self, nodes=graph.num_nodes)
 
-    def node_floats(self, classes: int) -> int:
+    def memory(self, classes: int) -> Memory:
         """Of every linear layer what goes in and comes out, normalised and dropped, and on the way back."""
-        return (8 * (self.edge_layers + self.node_layers + self.layers) + 12) * self.hidden + 12 * classes
-
-    def widest(self, classes: int) -> int:
-        return max(2 * self.hidden, classes)
+        layers = self.edge_layers + self.node_layers + self.layers
+        return Memory((8 * layers + 12) * self.hidden + 12 * classes, max(2 * self.hidden, classes))
 
 
 @method("linkx", title="LINKX")

@@ -24,7 +24,7 @@ from pcnet.nn.models._layered_net import (
     zeros,
 )
 from pcnet.nn.models._methods import method
-from pcnet.nn.models._model import setting
+from pcnet.nn.models._model import Memory, setting
 from pcnet.propagate import apply_operator, product
 
 #: TensorFlow's, for which a column's variance is small against it now and then.
@@ -51,8 +51,8 @@ class MixHopSettings(LayeredNetSettings):
         even = [self.hidden // (self.hops + 1)] * self.hops
         return [*even, self.hidden - sum(even)]
 
-    def node_floats(self, classes: int) -> int:
-        return 16 * self.hidden + 6 * (self.hops + 2) * classes
+    def memory(self, classes: int) -> Memory:
+        return super().memory(classes)._replace(nodes=16 * self.hidden + 6 * (self.hops + 2) * classes)
 
 
 @method("mixhop", title="MixHop")

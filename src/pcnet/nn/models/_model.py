@@ -9,7 +9,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from types import NoneType
-from typing import Any, ClassVar, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 import torch
 from torch import Tensor
@@ -113,6 +113,17 @@ def setting(
     return made
 
 
+class Memory(NamedTuple):
+    """What training a run takes, from above."""
+
+    #: Numbers that are kept for each node.
+    nodes: int
+    #: Columns of the widest block that is propagated or multiplied.
+    widest: int
+    #: Numbers that are kept for each entry of the operator.
+    edges: int = 0
+
+
 @dataclass(frozen=True)
 class ModelSettings(ABC):
     """What defines a model apart from its weights. Every field is checked by its type when settings are made.
@@ -170,16 +181,8 @@ class ModelSettings(ABC):
         return tuple(self.model.groups)
 
     @abstractmethod
-    def node_floats(self, classes: int) -> int:
-        """Numbers that training a run keeps for each node, from above."""
-
-    def edge_floats(self, classes: int) -> int:
-        """Numbers that training a run keeps for each entry of its operator, from above."""
-        return 0
-
-    @abstractmethod
-    def widest(self, classes: int) -> int:
-        """Columns of the widest block that a run propagates or multiplies."""
+    def memory(self, classes: int) -> Memory:
+        """How much of it training a run takes."""
 
     def for_graph(self, graph: Graph, progress: Progress | None = None) -> ModelSettings:
         """These settings for a graph, where a model's weights depend on more of it than features and classes.

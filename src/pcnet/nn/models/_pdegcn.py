@@ -13,14 +13,12 @@ from pcnet.graph import Operator, SelfLoops
 from pcnet.nn._edges import gradient, half_laplacian
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, glorot
 from pcnet.nn.models._methods import method
-from pcnet.nn.models._model import setting
+from pcnet.nn.models._model import Memory, setting
 from pcnet.propagate import apply_matrix
 
 
 @dataclass(frozen=True)
 class PDEGCNSettings(LayeredNetSettings):
-    kept: ClassVar[tuple[int, int]] = (4, 12)
-
     dropout: float = setting(0.6, "the rate of every dropout")
     layers: int = setting(8, "number of time steps", least=1)
     equation: Literal["diffusion", "wave", "mixed"] = setting(
@@ -33,9 +31,10 @@ class PDEGCNSettings(LayeredNetSettings):
     def groups(self) -> tuple[str, ...]:
         return ("conv", "linear", "mix") if self.equation == "mixed" else ("conv", "linear")
 
-    def edge_floats(self, classes: int) -> int:
+    def memory(self, classes: int) -> Memory:
         """Of every layer its mask and both factors of K; of the one at work, as much again and what comes of it."""
-        return (3 * self.layers + 6) * self.hidden
+        nodes, widest, _ = super().memory(classes)
+        return Memory(nodes + 4 * self.layers * self.hidden, widest, (3 * self.layers + 6) * self.hidden)
 
 
 @method("pdegcn", title="PDE-GCN")

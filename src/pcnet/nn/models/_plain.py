@@ -20,7 +20,7 @@ from torch.nn.modules.batchnorm import _NormBase
 from pcnet.errors import PcnetError
 from pcnet.graph import CSR, Operator, SelfLoops
 from pcnet.nn._dropout import Draws
-from pcnet.nn.models._model import Model, ModelSettings
+from pcnet.nn.models._model import Memory, Model, ModelSettings
 
 #: Types that a setting can have, as its default or as its annotation.
 SCALARS = (bool, int, float, str)
@@ -43,15 +43,10 @@ class PlainSettings(ModelSettings):
         """What a module does besides its parameters may depend on the number of features."""
         return self.build(in_channels, out_channels)
 
-    def node_floats(self, classes: int) -> int:
+    def memory(self, classes: int) -> Memory:
         """A guess: whole numbers among the settings are widths or counts."""
-        return 32 * self.widest(classes)
-
-    def edge_floats(self, classes: int) -> int:
-        return 4 * self.widest(classes)
-
-    def widest(self, classes: int) -> int:
-        return max([classes, *(value for value in vars(self).values() if type(value) is int and value <= 4096)])
+        widest = max([classes, *(value for value in vars(self).values() if type(value) is int and value <= 4096)])
+        return Memory(32 * widest, widest, 4 * widest)
 
 
 class PlainModel(Model[PlainSettings]):

@@ -17,7 +17,7 @@ from pcnet.nn._edges import csr_like, entries
 from pcnet.nn._perceptron import Perceptron
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings
 from pcnet.nn.models._methods import method
-from pcnet.nn.models._model import setting
+from pcnet.nn.models._model import Memory, setting
 from pcnet.propagate import apply_matrix, apply_operator
 
 
@@ -39,13 +39,10 @@ class TWIRLSSettings(LayeredNetSettings):
     tau: float = setting(0.1, "the least z", positive=True)
     T: float = setting(0.0, "z above which an edge is cut; 0 cuts none")
 
-    def node_floats(self, classes: int) -> int:
-        """Without attention nothing of a step is kept."""
-        return 5 * self.hidden * (self.depth - 1) + 12 * classes
-
-    def edge_floats(self, classes: int) -> int:
-        """With it, every entry's weight, and in each step what it is multiplied by."""
-        return 0 if self.attention == "never" else (self.K + 6) * classes + 16
+    def memory(self, classes: int) -> Memory:
+        """Nothing of a step; but with attention every entry's weight, and in each step what it is multiplied by."""
+        edges = 0 if self.attention == "never" else (self.K + 6) * classes + 16
+        return Memory(5 * self.hidden * (self.depth - 1) + 12 * classes, max(self.hidden, classes), edges)
 
 
 @method("twirls", title="TWIRLS")

@@ -31,7 +31,7 @@ from pcnet.nn._module import RunModule
 from pcnet.nn._perceptron import Perceptron
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, over_nodes, uniform, zeros
 from pcnet.nn.models._methods import method
-from pcnet.nn.models._model import setting
+from pcnet.nn.models._model import Memory, setting
 from pcnet.propagate import product
 
 #: Slope of the attention's ReLU where it is closed.
@@ -55,12 +55,10 @@ class WRGATSettings(LayeredNetSettings):
         links = -(-found.pattern.nnz // graph.num_nodes)
         return replace(self, relations=found.count, links=links)
 
-    def node_floats(self, classes: int) -> int:
+    def memory(self, classes: int) -> Memory:
         """Every relation's map there and back, attention of every link, and the messages that a GPU writes out."""
-        return 6 * (self.relations + 2) * (self.hidden + classes) + self.links * (2 * self.hidden + 16)
-
-    def widest(self, classes: int) -> int:
-        return max(1 + self.relations, self.links) * max(self.hidden, classes)
+        nodes = 6 * (self.relations + 2) * (self.hidden + classes) + self.links * (2 * self.hidden + 16)
+        return Memory(nodes, max(1 + self.relations, self.links) * max(self.hidden, classes))
 
 
 @method("wrgat", title="WRGAT")
