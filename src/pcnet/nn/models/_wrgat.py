@@ -16,15 +16,7 @@ from torch.autograd.function import once_differentiable
 from torch.nn.functional import leaky_relu
 
 from pcnet._progress import Progress
-from pcnet.graph import (
-    CSR,
-    Graph,
-    Operator,
-    SelfLoops,
-    StructuralEdges,
-    StructuralPairs,
-    structural_pairs,
-)
+from pcnet.graph import CSR, Graph, Operator, SelfLoops, StructuralEdges, StructuralPairs, structural_pairs
 from pcnet.nn._dropout import DeviceDraws, Draws
 from pcnet.nn._edges import csr_like, weighted_sums
 from pcnet.nn._module import RunModule
