@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import torch
 from torch import Tensor, nn
@@ -15,12 +15,12 @@ from pcnet.graph import CSR, Graph, Operator, SelfLoops
 from pcnet.nn.models._layered_net import (
     LayeredNet,
     LayeredNetSettings,
-    divided_rows,
     empty,
     linear,
     normed,
     over_nodes,
     uniform_by_inputs,
+    unit_rows,
 )
 from pcnet.nn.models._methods import method
 from pcnet.nn.models._model import Memory, setting
@@ -86,12 +86,7 @@ class LINKX(LayeredNet[LINKXSettings]):
             further.reset_parameters(generator)
 
     def scaled(self, x: Tensor | CSR) -> Tensor | CSR:
-        if not self.settings.unit_peaks:
-            return x
-        if isinstance(x, CSR):
-            return _unit_peaks(x)
-        peaks = x.abs().amax(dim=1, keepdim=True)
-        return x / peaks.masked_fill(peaks == 0, 1.0)
+        return unit_rows(x, math.inf) if self.settings.unit_peaks else x
 
     def layers(self, h: Tensor, operator: Operator) -> Tensor:
         self.check_graph("nodes", self.links.shape[-2], operator.num_nodes)
@@ -120,14 +115,8 @@ class FurtherLayers(nn.Module):
 
     def forward(self, h: Tensor, drop: Callable[[Tensor], Tensor] = lambda h: h) -> Tensor:
         for weight, bias, gain, shift in self._layers():
-            h = linear(drop(normed(h.relu(), EPSILON) * over_nodes(gain) + over_nodes(shift)), weight, bias)
+            h = linear(drop(normed(h.relu(), EPSILON, shift, gain)), weight, bias)
         return h
 
     def _layers(self) -> list[tuple[Tensor, ...]]:
         return list(zip(self.weights, self.biases, self.gains, self.shifts, strict=True))
-
-
-@lru_cache(maxsize=8)
-def _unit_peaks(x: CSR) -> CSR:
-    """x_i / max_j |x_ij|, rows of zeros left as they are; made once, for the transpose is kept with it."""
-    return divided_rows(x, x.values.new_zeros(x.shape[0]).scatter_reduce_(0, x.rows, x.values.abs(), "amax"))

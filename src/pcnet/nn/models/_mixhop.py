@@ -5,27 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import ClassVar
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from pcnet.errors import PcnetError
 from pcnet.graph import CSR, Operator, SelfLoops
-from pcnet.nn.models._layered_net import (
-    LayeredNet,
-    LayeredNetSettings,
-    divided_rows,
-    empty,
-    normed,
-    over_nodes,
-    uniform,
-    zeros,
-)
+from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, normed, uniform, unit_rows, zeros
 from pcnet.nn.models._methods import method
 from pcnet.nn.models._model import Memory, setting
-from pcnet.propagate import apply_operator, product
+from pcnet.propagate import apply_operator
 
 #: TensorFlow's, for which a column's variance is small against it now and then.
 EPSILON = 1e-3
@@ -80,13 +70,11 @@ class MixHop(LayeredNet[MixHopSettings]):
         zeros([self.bias, self.mix])
 
     def scaled(self, x: Tensor | CSR) -> Tensor | CSR:
-        if isinstance(x, CSR):
-            return _unit_rows(x, self.settings.binary)
-        return nn.functional.normalize((x != 0).to(x) if self.settings.binary else x)
+        return unit_rows(x, 2, self.settings.binary)
 
     def layers(self, h: Tensor, operator: Operator) -> Tensor:
         h = self._powers(h, operator)
-        h = self.drop((normed(h, EPSILON) + over_nodes(self.bias)).relu())
+        h = self.drop(normed(h, EPSILON, self.bias).relu())
         weights = self.mix.softmax(-1)[..., None, None] * self.second
         z, *rest = (h @ weight for weight in reversed(weights.unbind(-3)))
         for lower in rest:  # Horner's rule
@@ -101,11 +89,3 @@ class MixHop(LayeredNet[MixHopSettings]):
             parts.append(part)
             rest = apply_operator(operator, rest)
         return torch.cat([*parts, rest], -1)
-
-
-@lru_cache(maxsize=8)
-def _unit_rows(x: CSR, binary: bool) -> CSR:
-    """x_i / ‖x_i‖; made once for a graph's features."""
-    values = (x.values != 0).to(x.values) if binary else x.values
-    lengths = product(x, values.new_ones(x.shape[1], 1), values.square()).sqrt().squeeze(-1)
-    return divided_rows(CSR(x.crow, x.col, values, x.shape), lengths)
