@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
@@ -16,7 +16,7 @@ from torch.autograd.function import once_differentiable
 
 from pcnet._checks import FloatArray, finite_number, one_of, positive_number, whole_number
 from pcnet.graph import Operator, SelfLoops
-from pcnet.nn._module import device_vector, held
+from pcnet.nn._module import Groups, device_vector, held
 from pcnet.nn.conv._polynomial_conv import PolynomialConv, combine
 from pcnet.polynomial import Basis, Chebyshev, Jacobi, Powers, Recurrence, evaluate_polynomial
 
@@ -124,7 +124,7 @@ class GPRConv(MatrixConv):
 class PPRConv(FixedBasisConv):
     """Z_{k+1} = (1−α) S Z_k + α X, K times from Z_0 = X: GPRConv with a θ that stays as it begins."""
 
-    groups: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    groups: ClassVar[Groups] = {}
     per_run: ClassVar[tuple[str, ...]] = ("alpha",)
     self_loops: SelfLoops = "fill"
 
@@ -239,7 +239,7 @@ class JacobiConv(FixedBasisConv):
         frozen: whether e stays as it begins.
     """
 
-    groups: ClassVar[Mapping[str, tuple[str, ...]]] = {"theta": ("theta",), "alpha": ("e",)}
+    groups: ClassVar[Groups] = {"theta": ("theta",), "alpha": ("e",)}
     per_run: ClassVar[tuple[str, ...]] = ("alpha",)
     common: ClassVar[tuple[str, ...]] = (*FixedBasisConv.common, "a", "b", "basis_name", "sign", "frozen")
     self_loops: SelfLoops = "keep"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +14,7 @@ from torch.autograd.function import once_differentiable
 from pcnet._checks import FloatArray
 from pcnet.errors import PcnetError
 from pcnet.graph import Operator
-from pcnet.nn._module import GraphModule
+from pcnet.nn._module import GraphModule, Groups
 from pcnet.polynomial import Basis
 from pcnet.propagate import apply_polynomial
 
@@ -24,7 +23,7 @@ class PolynomialConv(GraphModule, ABC):
     """Z = Σ_n c_n P_n(S) X: a basis P, and coefficients c that follow from what is learned."""
 
     common: ClassVar[tuple[str, ...]] = ("eta", "self_loops")
-    groups: ClassVar[Mapping[str, tuple[str, ...]]] = {"theta": ("theta",)}
+    groups: ClassVar[Groups] = {"theta": ("theta",)}
 
     @abstractmethod
     def expansion(self, operator: Operator) -> tuple[Basis, Tensor]:

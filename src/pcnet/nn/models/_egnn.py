@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,7 +9,7 @@ import torch
 from torch import Tensor
 
 from pcnet.graph import Operator, SelfLoops
-from pcnet.nn._module import held
+from pcnet.nn._module import Groups, held
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, linear, over_nodes, uniform_by_inputs
 from pcnet.nn.models._methods import method
 from pcnet.nn.models._model import Memory, setting
@@ -44,9 +43,7 @@ class EGNN(LayeredNet[EGNNSettings]):
     """
 
     self_loops: SelfLoops = "fill"
-    groups: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "conv": ("weights",), "linear": ("first", "last", "bias"), "shift": ("shifts",),
-    }  # fmt: skip
+    groups: ClassVar[Groups] = {"conv": ("weights",), "linear": ("first", "last", "bias"), "shift": ("shifts",)}
 
     def setup(self, s: EGNNSettings) -> None:
         self.first = self.opening(s.hidden, drop=s.dropout, bias=True)

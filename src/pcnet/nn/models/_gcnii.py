@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -10,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from pcnet.graph import Operator, SelfLoops
+from pcnet.nn._module import Groups
 from pcnet.nn.models._layered_net import DIRECTED, LayeredNet, LayeredNetSettings, empty, linear, uniform_by_inputs
 from pcnet.nn.models._methods import method
 from pcnet.nn.models._model import Memory, setting
@@ -44,7 +44,7 @@ class GCNII(LayeredNet[GCNIISettings]):
     """
 
     self_loops: SelfLoops = "add"
-    groups: ClassVar[Mapping[str, tuple[str, ...]]] = {"conv": ("weights",), "linear": ("first", "last", "bias")}
+    groups: ClassVar[Groups] = {"conv": ("weights",), "linear": ("first", "last", "bias")}
 
     def setup(self, s: GCNIISettings) -> None:
         self.first = self.opening(s.hidden, drop=s.dropout, bias=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,6 +11,7 @@ from torch import Tensor
 
 from pcnet.errors import PcnetError
 from pcnet.graph import CSR, Operator, SelfLoops
+from pcnet.nn._module import Groups
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, normed, uniform, unit_rows, zeros
 from pcnet.nn.models._methods import method
 from pcnet.nn.models._model import Memory, setting
@@ -55,7 +55,7 @@ class MixHop(LayeredNet[MixHopSettings]):
     """
 
     self_loops: SelfLoops = "fill"
-    groups: ClassVar[Mapping[str, tuple[str, ...]]] = {"conv": ("first", "second"), "bias": ("bias",), "mix": ("mix",)}
+    groups: ClassVar[Groups] = {"conv": ("first", "second"), "bias": ("bias",), "mix": ("mix",)}
 
     def setup(self, s: MixHopSettings) -> None:
         self.first = self.opening(s.hidden, drop=s.drop_in)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -11,6 +10,7 @@ from torch import Tensor, nn
 
 from pcnet.graph import Operator, SelfLoops
 from pcnet.nn._edges import gradient, half_laplacian
+from pcnet.nn._module import Groups
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, glorot
 from pcnet.nn.models._methods import method
 from pcnet.nn.models._model import Memory, setting
@@ -53,9 +53,7 @@ class PDEGCN(LayeredNet[PDEGCNSettings]):
     """
 
     self_loops: SelfLoops = "fill"
-    groups: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "conv": ("kernels",), "linear": ("first", "closing"), "mix": ("mix",),
-    }  # fmt: skip
+    groups: ClassVar[Groups] = {"conv": ("kernels",), "linear": ("first", "closing"), "mix": ("mix",)}
 
     def setup(self, s: PDEGCNSettings) -> None:
         self.first = self.opening(s.hidden, drop=s.dropout)
