@@ -113,7 +113,7 @@ class GPRConv(MatrixConv):
 
     def beginning(self) -> FloatArray:
         if self.start == "ppr":
-            return _page_rank(self.K, self.alpha)
+            return _page_ranks(self.K, (self.alpha,))[0]
         weights = self.alpha ** np.arange(self.K + 1.0)
         return weights / np.abs(weights).sum()
 
@@ -143,15 +143,11 @@ class PPRConv(FixedBasisConv):
         return f"K={self.K}, alpha={', '.join(f'{alpha:g}' for alpha in self.alpha)}"
 
 
-def _page_rank(K: int, alpha: float) -> FloatArray:
-    """α(1−α)^k for k < K, and (1−α)^K: what K steps of APPNP weigh the powers of S with."""
-    weights: FloatArray = alpha * (1 - alpha) ** np.arange(K + 1.0)
-    weights[K] = (1 - alpha) ** K
-    return weights
-
-
 def _page_ranks(K: int, alphas: tuple[float, ...]) -> FloatArray:
-    return np.stack([_page_rank(K, alpha) for alpha in alphas])
+    """α(1−α)^k for k < K, and (1−α)^K, a row for each α: what K steps of APPNP weigh the powers of S with."""
+    rows = np.stack([alpha * (1 - alpha) ** np.arange(K + 1.0) for alpha in alphas])
+    rows[:, K] = [(1 - alpha) ** K for alpha in alphas]
+    return rows
 
 
 def even_columns(K: int) -> FloatArray:
@@ -278,19 +274,15 @@ class JacobiConv(FixedBasisConv):
     def coefficients(self) -> Tensor:
         if self.basis_name == "bernstein":
             return transformed(bernstein_matrix, self.theta, self.K)
-        damping = self._damping()
-        if self.theta.ndim > damping.ndim:
-            damping = damping.unsqueeze(-2)
-        return (self.theta.double() * damping).to(self.theta.dtype)
-
-    def _damping(self) -> Tensor:
-        """Π_{l<k} γ_l for k = 0..K, (K+1,) or (R, K+1)."""
-        device = self.theta.device
+        # Π_{l<k} γ_l for k = 0..K, a row for each run.
         if self.e is None:
-            rows = held(_fixed_damping, self.K, self.alpha, device=device)
-            return rows if self.runs is not None else rows[0]
-        alpha = device_vector(self.alpha, device, torch.float64)
-        return _Products.apply((alpha.unsqueeze(-1) if self.runs is not None else alpha) * self.e.double().tanh())
+            rows = held(_fixed_damping, self.K, self.alpha, device=self.theta.device)
+        else:
+            alpha = device_vector(self.alpha, self.theta.device, torch.float64).unsqueeze(-1)
+            rows = _Products.apply(alpha * self.e.double().tanh())
+        damping = rows if self.runs is not None else rows[0]
+        damping = damping.unsqueeze(-2) if self.theta.ndim > damping.ndim else damping
+        return (self.theta.double() * damping).to(self.theta.dtype)
 
     def extra_repr(self) -> str:
         alpha = ", ".join(f"{alpha:g}" for alpha in self.alpha)
