@@ -1,15 +1,63 @@
-"""The methods that are a perceptron and a filter, or no filter, and nothing else."""
+"""PCNet, and the other methods that are a perceptron and a filter, or no filter, and nothing else."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
-from pcnet.nn.conv import BernConv, Cheb2Conv, EvenConv, GPRConv, JacobiConv, PPRConv
-from pcnet.nn.conv._jacobi_conv import BasisName, Sign, damping_is_learned
-from pcnet.nn.conv._matrix_conv import Start
+from pcnet.nn._perceptron import Activation
+from pcnet.nn.conv import BernConv, Cheb2Conv, EvenConv, GPRConv, JacobiConv, PCConv, PPRConv
+from pcnet.nn.conv._fixed_basis_conv import BasisName, Sign, Start, damping_is_learned
 from pcnet.nn.models._filter_net import FilterNet, FilterNetSettings
 from pcnet.nn.models._methods import method
+from pcnet.nn.models._model import setting
+from pcnet.polynomial import Mode, filter_warnings
+
+
+@dataclass(frozen=True)
+class PCNetSettings(FilterNetSettings):
+    """The settings of `PCNet`; K, N, t, p, eta, identity, mode and init are the arguments of `PCConv`.
+
+    The defaults did well on validation nodes of graphs of all kinds (Cora, CiteSeer, Texas, Wisconsin, Actor, Reed98,
+    synthetic ones): N above K so that θ is identifiable, a small θ to begin with, some dropout.
+
+    >>> PCNetSettings(K=3, t=0.4).build(in_channels=10, out_channels=2, seed=0).conv
+    PCConv(K=3, N=6, t=0.4, p=2, eta=0.5, identity=True, mode='truncated')
+    """
+
+    activation: Activation = None
+    drop_in: float = 0.3
+    K: int = setting(4, least=1, varies=True)
+    N: int = setting(6, varies=True)
+    t: float = setting(0.5, varies=True)
+    p: float = setting(2.0, varies=True)
+    eta: float = 0.5
+    identity: bool = setting(True, varies=True)
+    mode: Mode = "truncated"
+    init: float = setting(0.2, varies=True)
+
+    def remarks(self) -> list[str]:
+        return filter_warnings(self.K, self.N, self.t, self.p, self.identity, self.mode)
+
+
+@method("pcnet", title="PCNet")
+class PCNet(FilterNet[PCNetSettings]):
+    """Z = PCConv(δ(Θ(X))): the logits of every node; softmax and loss are the caller's.
+
+    Θ is two linear layers with dropout before each, without a ReLU between them in the published model
+    (`activation="relu"` puts it there), or with `hidden=None` a single linear layer (PCNet-Lin).
+
+    Args:
+        in_channels, hidden, out_channels: numbers of features, hidden units (or None) and classes.
+        settings: the other fields of `PCNetSettings`, as keywords.
+
+    >>> import torch
+    >>> model = PCNet(3, 8, 2, K=4, t=0.5)
+    >>> model(torch.ones(4, 3), torch.tensor([[0, 1], [1, 0]])).shape
+    torch.Size([4, 2])
+    """
+
+    filter = PCConv
+    conv: PCConv
 
 
 @dataclass(frozen=True)
@@ -24,23 +72,21 @@ class MLP(FilterNet[MLPSettings]):
 
 @dataclass(frozen=True)
 class DegreeSettings(FilterNetSettings):
-    """K: the degree."""
+    """Those of `FilterNet` and a degree."""
 
-    K: int = 10
+    K: int = setting(10, "the degree")
 
 
 @dataclass(frozen=True)
 class AlphaSettings(DegreeSettings):
-    """K: the degree; alpha: how fast what the filter begins with falls off."""
+    """Those of `FilterNet`, a degree and α."""
 
-    varying: ClassVar[tuple[str, ...]] = ("alpha",)
-
-    alpha: float = 0.1
+    alpha: float = setting(0.1, "how fast what the filter begins with falls off", varies=True)
 
 
 @dataclass(frozen=True)
 class APPNPSettings(AlphaSettings):
-    """K: the degree; alpha: the share of Θ(X) in every step."""
+    alpha: float = setting(0.1, "the share of Θ(X) in every step")
 
 
 @method("appnp", title="APPNP")
@@ -55,15 +101,10 @@ class APPNP(FilterNet[APPNPSettings]):
 
 @dataclass(frozen=True)
 class GPRGNNSettings(AlphaSettings):
-    """K: the degree; alpha, start: how θ begins, see `GPRConv`.
+    """alpha and start are how θ begins, see `GPRConv`."""
 
-    With `directed`, a page hears from the pages it links to.
-    """
-
-    varying: ClassVar[tuple[str, ...]] = ("alpha", "start")
-
-    start: Start = "ppr"
-    directed: bool = False
+    start: Start = setting("ppr", "how θ begins", varies=True)
+    directed: bool = setting(False, "whether a page hears from the pages it links to")
 
 
 @method("gprgnn", title="GPRGNN")
@@ -75,7 +116,7 @@ class GPRGNN(FilterNet[GPRGNNSettings]):
 
 @dataclass(frozen=True)
 class EvenNetSettings(AlphaSettings):
-    """K: the degree; alpha: how θ begins, see `EvenConv`."""
+    """alpha is how θ begins, see `EvenConv`."""
 
 
 @method("evennet", title="EvenNet")
@@ -87,7 +128,7 @@ class EvenNet(FilterNet[EvenNetSettings]):
 
 @dataclass(frozen=True)
 class BernNetSettings(DegreeSettings):
-    """K: the degree."""
+    """The settings of `BernNet`."""
 
 
 @method("bernnet", title="BernNet")
@@ -99,7 +140,7 @@ class BernNet(FilterNet[BernNetSettings]):
 
 @dataclass(frozen=True)
 class ChebNetIISettings(DegreeSettings):
-    """K: the degree."""
+    """The settings of `ChebNetII`."""
 
 
 @method("chebnetii", title="ChebNetII")
@@ -116,16 +157,13 @@ class JacobiConvSettings(FilterNetSettings):
     With `hidden`, two layers with a ReLU between them stand before the filter.
     """
 
-    varying: ClassVar[tuple[str, ...]] = ("alpha",)
-    positive: ClassVar[tuple[str, ...]] = ("alpha",)
-
     hidden: int | None = None
     drop_hidden: float = 0.0
     drop_prop: float = 0.5
     K: int = 10
     a: float = 1.0
     b: float = 1.0
-    alpha: float = 1.0
+    alpha: float = setting(1.0, positive=True, varies=True)
     basis: BasisName = "jacobi"
     sign: Sign = "published"
     frozen: bool = False

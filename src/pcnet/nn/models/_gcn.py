@@ -8,16 +8,15 @@ import torch
 from torch import Tensor, nn
 
 from pcnet.graph import Operator, SelfLoops
-from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, glorot, over_nodes, zeros
+from pcnet.nn.models._layered_net import DIRECTED, LayeredNet, LayeredNetSettings, empty, glorot, over_nodes, zeros
 from pcnet.nn.models._methods import method
+from pcnet.nn.models._model import setting
 from pcnet.propagate import apply_operator
 
 
 @dataclass(frozen=True)
 class GCNSettings(LayeredNetSettings):
-    """With `directed`, a page hears from the pages it links to, as in the published code."""
-
-    directed: bool = False
+    directed: bool = setting(False, DIRECTED)
 
 
 @method("gcn", title="GCN")
