@@ -16,7 +16,7 @@ from contracts.model_contract import ModelContract
 from pcnet.errors import PcnetError
 from pcnet.graph import Operator
 from pcnet.nn import BernConv, BernNetSettings, Cheb2Conv, ChebNetIISettings, EvenConv, EvenNetSettings, ModelSettings
-from pcnet.nn.conv._matrix_conv import bernstein_matrix, interpolation_matrix
+from pcnet.nn.conv._fixed_basis_conv import bernstein_matrix, interpolation_matrix
 from strategies import NAMED, Edges, dense_operator
 
 LAM = np.linspace(0, 2, 41)

@@ -16,7 +16,7 @@ from contracts.model_contract import ModelContract
 from pcnet.errors import PcnetError
 from pcnet.graph import Operator
 from pcnet.nn import JacobiConv, JacobiConvSettings
-from pcnet.nn.conv._jacobi_conv import _Products
+from pcnet.nn.conv._fixed_basis_conv import _Products
 from strategies import NAMED, Edges, dense_operator
 
 S = np.linspace(-1, 1, 31)

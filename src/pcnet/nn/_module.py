@@ -125,13 +125,17 @@ def device_vector(values: tuple[float, ...], device: torch.device, dtype: torch.
     return held(tuple, values, device=device, dtype=dtype)
 
 
+#: Groups of parameters, each by beginnings of their names.
+Groups = Mapping[str, tuple[str, ...]]
+
+
 class GraphModule(RunModule):
     """A module that computes with S = D^-η W D^-η, W the adjacency with the self loops that it wants."""
 
     eta: float = 0.5
     self_loops: SelfLoops = "add"
-    #: Groups that take a learning rate and a decay of their own, by beginnings of the names of their parameters.
-    groups: ClassVar[Mapping[str, tuple[str, ...]]] = {"all": ("",)}
+    #: Those that take a learning rate and a decay of their own.
+    groups: ClassVar[Groups] = {"all": ("",)}
 
     def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
         """Parameters by the names under which learning rates and decays are given."""

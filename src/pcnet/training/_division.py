@@ -63,9 +63,9 @@ def largest_block(graph: Graph, run: Run, *, device: torch.device | str = "cpu",
     device = torch.device(device)
     if device.type == "cpu" and not run.model.side_by_side:
         return 1
-    width = run.model.widest(run.targets.num_classes)
-    rows = _entries_of(graph) if run.model.edge_floats(run.targets.num_classes) else graph.num_nodes
-    limits = [HOST_RUNS if device.type == "cpu" else DEVICE_RUNS, COUNTABLE // (rows * width)]
+    memory = run.model.memory(run.targets.num_classes)
+    rows = _entries_of(graph) if memory.edges else graph.num_nodes
+    limits = [HOST_RUNS if device.type == "cpu" else DEVICE_RUNS, COUNTABLE // (rows * memory.widest)]
     free = free_bytes(device)
     if math.isfinite(free):
         limits.append(int(SHARE * free / workers / _bytes_of(graph, run)))
@@ -79,10 +79,11 @@ def _bytes_of(graph: Graph, run: Run) -> int:
     captured or the block shrinks. Nodes and edges: what the model says; dense features are masked for each run.
     """
     classes = run.targets.num_classes
+    memory = run.model.memory(classes)
     weights = sum(p.numel() for p in run.model.build(graph.num_features, classes).parameters())
     dense = 0 if isinstance(graph.x, CSR) else 3 * graph.num_features
-    nodes = graph.num_nodes * (run.model.node_floats(classes) + dense)
-    edges = _entries_of(graph) * run.model.edge_floats(classes)
+    nodes = graph.num_nodes * (memory.nodes + dense)
+    edges = _entries_of(graph) * memory.edges
     return 4 * (16 * weights + nodes + edges + 6 * run.training.epochs)
 
 

@@ -37,6 +37,11 @@ class PCFilter:
     p: float
     identity: bool
 
+    @property
+    def parameters(self) -> int:
+        """How many θ_k there are."""
+        return self.K + self.identity
+
 
 class PCConv(PolynomialConv):
     r"""Z = θ_0 X + Σ_{k=1..K} θ_k g_{k,t}(L̃) X, with L̃ = (p−1)I − (D+I)^-η (A+I) (D+I)^-η.
@@ -84,8 +89,7 @@ class PCConv(PolynomialConv):
         check_mode(mode)
         self.eta, self.mode, self.init = finite_number("eta", eta), mode, finite_number("init", init)
         self.filters: tuple[PCFilter, ...] = (PCFilter(K, N, t, p, identity),)
-        self.theta = nn.Parameter(torch.empty(K + identity))
-        self.settings_changed()
+        self.theta = nn.Parameter(torch.empty(self.filters[0].parameters))
         self.reset_parameters()
         warn_once(filter_warnings(K, N, t, p, identity, mode))
 
@@ -94,11 +98,9 @@ class PCConv(PolynomialConv):
         nn.init.constant_(self.theta, self.init)
 
     def settings_changed(self) -> None:
-        if self.runs is None and self.theta.shape != (self._parameters_of(0),):
-            self.theta = nn.Parameter(self.theta.detach()[: self._parameters_of(0)].clone())
-
-    def _parameters_of(self, run: int) -> int:
-        return self.filters[run].K + self.filters[run].identity
+        count = self.filters[0].parameters
+        if self.runs is None and len(self.theta) != count:
+            self.theta = nn.Parameter(self.theta.detach()[:count].clone())
 
     def expansion(self, operator: Operator) -> tuple[Basis, Tensor]:
         """Powers of −L̃, or in limit mode Chebyshev polynomials on the true interval, and c = Bθ."""
@@ -115,7 +117,7 @@ class PCConv(PolynomialConv):
         theta = self.theta.detach().double().cpu().numpy()
         rows = theta[None] if self.runs is None else theta
         responses = [
-            pc_response(lam, row[: f.K + f.identity], f.N, f.t, identity=f.identity, mode=self.mode)
+            pc_response(lam, row[: f.parameters], f.N, f.t, identity=f.identity, mode=self.mode)
             for row, f in zip(rows, self.filters, strict=True)
         ]
         return responses[0] if self.runs is None else np.stack(responses)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,11 +11,11 @@ from numpy.typing import ArrayLike
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from pcnet._checks import FloatArray, whole_number
+from pcnet._checks import FloatArray
 from pcnet.errors import PcnetError
 from pcnet.graph import Operator
-from pcnet.nn._module import GraphModule
-from pcnet.polynomial import Basis, Powers, evaluate_polynomial
+from pcnet.nn._module import GraphModule, Groups
+from pcnet.polynomial import Basis
 from pcnet.propagate import apply_polynomial
 
 
@@ -24,7 +23,7 @@ class PolynomialConv(GraphModule, ABC):
     """Z = Σ_n c_n P_n(S) X: a basis P, and coefficients c that follow from what is learned."""
 
     common: ClassVar[tuple[str, ...]] = ("eta", "self_loops")
-    groups: ClassVar[Mapping[str, tuple[str, ...]]] = {"theta": ("theta",)}
+    groups: ClassVar[Groups] = {"theta": ("theta",)}
 
     @abstractmethod
     def expansion(self, operator: Operator) -> tuple[Basis, Tensor]:
@@ -50,35 +49,6 @@ class PolynomialConv(GraphModule, ABC):
         operator = self.operator(edge_index, x.shape[-2], edge_weight, x.dtype)
         basis, coefficients = self.expansion(operator)
         return apply_polynomial(operator, x, coefficients.to(x.dtype), basis)
-
-
-class FixedBasisConv(PolynomialConv):
-    """A filter of degree K whose basis and coefficients do not depend on the graph."""
-
-    common: ClassVar[tuple[str, ...]] = (*PolynomialConv.common, "K")
-    #: P_n, as polynomials of s = 1 − λ.
-    basis: Basis = Powers()
-
-    def __init__(self, K: int) -> None:
-        super().__init__()
-        self.K = whole_number("K", K)
-
-    @abstractmethod
-    def coefficients(self) -> Tensor:
-        """c, (N+1,) or (d, N+1); of a stacked layer with the run as first axis."""
-
-    def expansion(self, operator: Operator) -> tuple[Basis, Tensor]:
-        return self.basis, self.coefficients()
-
-    def response(self, lam: ArrayLike) -> FloatArray:
-        """g at eigenvalues λ of L = I − S, with a leading axis for runs and then columns that have their own."""
-        c = self.coefficients().detach().double().cpu().numpy()
-        s = self.frequency(lam)
-        values = evaluate_polynomial(c.reshape(-1, c.shape[-1]), self.basis, s)
-        return values.reshape(*c.shape[:-1], *s.shape)
-
-    def extra_repr(self) -> str:
-        return f"K={self.K}"
 
 
 def combine(matrix: Tensor, theta: Tensor) -> Tensor:

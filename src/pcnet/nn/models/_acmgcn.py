@@ -11,6 +11,7 @@ from pcnet.graph import CSR, Operator, SelfLoops
 from pcnet.nn._edges import row_means
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, uniform
 from pcnet.nn.models._methods import method
+from pcnet.nn.models._model import Memory, setting
 from pcnet.propagate import apply_matrix
 
 #: Low pass, high pass, identity.
@@ -19,16 +20,12 @@ CHANNELS = 3
 
 @dataclass(frozen=True)
 class ACMGCNSettings(LayeredNetSettings):
-    """variant: whether it is ACMII; dropout: rate of the features and of the hidden layer."""
+    dropout: float = setting(0.5, "dropout rate of the features and of the hidden layer")
+    variant: bool = setting(False, "whether it is ACMII")
 
-    variant: bool = False
-
-    def node_floats(self, classes: int) -> int:
+    def memory(self, classes: int) -> Memory:
         """Of both layers three channels, mapped, passed, mixed, and on the way back."""
-        return CHANNELS * 8 * (self.hidden + classes) + 12 * classes
-
-    def widest(self, classes: int) -> int:
-        return CHANNELS * max(self.hidden, classes)
+        return Memory(CHANNELS * 8 * (self.hidden + classes) + 12 * classes, CHANNELS * max(self.hidden, classes))
 
 
 @method("acmgcn", title="ACM-GCN")
@@ -69,17 +66,15 @@ class ACMGCN(LayeredNet[ACMGCNSettings]):
 
     def _mixed(self, mapped: Tensor, P: CSR, layer: int) -> Tensor:
         """H' from H [W_L ‖ W_H ‖ W_I]."""
-        channels = _passed(mapped.relu(), P) if self.settings.variant else [each.relu() for each in _passed(mapped, P)]
+        variant, width = self.settings.variant, mapped.shape[-1] // CHANNELS
+        mapped = mapped.relu() if variant else mapped
+        # One product serves two channels.
+        averaged_low, averaged_high = apply_matrix(P, mapped[..., : 2 * width]).split(width, dim=-1)
+        _, high, same = mapped.split(width, dim=-1)
+        channels = [averaged_low, high - averaged_high, same]
+        channels = channels if variant else [each.relu() for each in channels]
         tastes = self.tastes[layer].unbind(-3)
         liked = torch.cat([h @ v for h, v in zip(channels, tastes, strict=True)], dim=-1).sigmoid()
         shares = (liked @ self.mixes[layer] / CHANNELS).softmax(dim=-1) * CHANNELS
         low, high, same = (share * h for share, h in zip(shares.split(1, dim=-1), channels, strict=True))
         return low + high + same
-
-
-def _passed(mapped: Tensor, P: CSR) -> list[Tensor]:
-    """The thirds of a block as P x, (I − P) y and z; one product serves the first two."""
-    width = mapped.shape[-1] // CHANNELS
-    averaged_low, averaged_high = apply_matrix(P, mapped[..., : 2 * width]).split(width, dim=-1)
-    _, high, same = mapped.split(width, dim=-1)
-    return [averaged_low, high - averaged_high, same]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
@@ -14,42 +14,29 @@ from pcnet.nn._module import RunModule
 from pcnet.nn._perceptron import Perceptron
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, glorot, over_nodes
 from pcnet.nn.models._methods import method
+from pcnet.nn.models._model import Memory, setting
 from pcnet.propagate import apply_operator
 
 
 @dataclass(frozen=True)
 class ARMASettings(LayeredNetSettings):
-    """The settings of `ARMA`.
-
-    Args:
-        dropout: dropout rate between the layers.
-        stacks: number of stacks.
-        steps: number of steps, PyG's `num_layers`.
-        shared: whether all steps have one V and b, and all after the first one W.
-        activation_out: σ of the second layer; that of the first is the ReLU.
-        drop_skip: dropout rate on the X that is added in each step. One mask is drawn for all steps.
-    """
-
-    least: ClassVar[dict[str, int]] = {"hidden": 1, "stacks": 1, "steps": 1}
-
     hidden: int = 16
-    stacks: int = 1
-    steps: int = 1
-    shared: bool = False
-    activation_out: Literal["relu"] | None = "relu"
-    drop_skip: float = 0.75
+    dropout: float = setting(0.5, "dropout rate between the layers")
+    stacks: int = setting(1, "number of stacks", least=1)
+    steps: int = setting(1, "number of steps, PyG's `num_layers`", least=1)
+    shared: bool = setting(False, "whether all steps have one V and b, and all after the first one W")
+    activation_out: Literal["relu"] | None = setting("relu", "σ of the second layer; that of the first is the ReLU")
+    drop_skip: float = setting(0.75, "dropout rate on the X added in each step; one mask is drawn for all steps")
 
     @property
     def copies(self) -> int:
         """How many V and b a stack has."""
         return 1 if self.shared else self.steps
 
-    def node_floats(self, classes: int) -> int:
+    def memory(self, classes: int) -> Memory:
         """What begins, what is added and what each step leaves, there and back."""
-        return 8 * (self.steps + 1) * self.stacks * (self.hidden + classes) + 8 * self.hidden
-
-    def widest(self, classes: int) -> int:
-        return (1 + self.copies) * self.stacks * max(self.hidden, classes)
+        nodes = 8 * (self.steps + 1) * self.stacks * (self.hidden + classes) + 8 * self.hidden
+        return Memory(nodes, (1 + self.copies) * self.stacks * max(self.hidden, classes))
 
 
 @method("arma", title="ARMA")

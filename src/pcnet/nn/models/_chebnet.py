@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -11,24 +10,18 @@ from torch import Tensor, nn
 from pcnet.graph import Operator, SelfLoops
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, glorot, over_nodes, zeros
 from pcnet.nn.models._methods import method
+from pcnet.nn.models._model import Memory, setting
 from pcnet.propagate import apply_operator
 
 
 @dataclass(frozen=True)
 class ChebNetSettings(LayeredNetSettings):
-    """terms: number of polynomials, PyG's K; the order is one less."""
-
-    least: ClassVar[dict[str, int]] = {"hidden": 1, "terms": 1}
-
     hidden: int = 32
-    terms: int = 2
+    terms: int = setting(2, "number of polynomials, PyG's K; the order is one less", least=1)
 
-    def node_floats(self, classes: int) -> int:
+    def memory(self, classes: int) -> Memory:
         """Both layers' products and what Clenshaw makes of them, there and back."""
-        return (6 * self.terms + 6) * (self.hidden + classes)
-
-    def widest(self, classes: int) -> int:
-        return self.terms * max(self.hidden, classes)
+        return Memory((6 * self.terms + 6) * (self.hidden + classes), self.terms * max(self.hidden, classes))
 
 
 @method("chebnet", title="ChebNet")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,40 +9,28 @@ import torch
 from torch import Tensor
 
 from pcnet.graph import Operator, SelfLoops
-from pcnet.nn._module import held
+from pcnet.nn._module import Groups, held
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, linear, over_nodes, uniform_by_inputs
 from pcnet.nn.models._methods import method
+from pcnet.nn.models._model import Memory, setting
 from pcnet.propagate import apply_operator
 
 
 @dataclass(frozen=True)
 class EGNNSettings(LayeredNetSettings):
-    """The settings of `EGNN`.
+    dropout: float = setting(0.6, "dropout rate of features and layers")
+    drop_out: float = setting(0.2, "dropout rate before the last linear layer")
+    layers: int = setting(64, "number of layers L", least=1)
+    c_min: float = setting(0.2, "how much of the energy a layer keeps at least", varies=True)
+    c_max: float = setting(1.0, "how much of it the first layer may keep", positive=True)
+    beta: float = setting(0.1, "share of H_0 in every layer, β")
+    shift: float = setting(-10.0, "first value of every s_k")
+    loss_weight: float = setting(20.0, "weight of the penalty")
 
-    Args:
-        dropout: dropout rate of features and layers.
-        drop_out: dropout rate before the last linear layer.
-        layers: number of layers L.
-        c_min: how much of the energy a layer keeps at least.
-        c_max: how much of it the first layer may keep.
-        beta: share of H_0 in every layer, β.
-        shift: first value of every s_k.
-        loss_weight: weight of the penalty.
-    """
-
-    varying: ClassVar[tuple[str, ...]] = ("c_min",)
-    positive: ClassVar[tuple[str, ...]] = ("c_max",)
-    #: Of every layer its mask, the factor of W_k and both arguments of the maximum.
-    kept: ClassVar[tuple[int, int]] = (4, 12)
-
-    dropout: float = 0.6
-    drop_out: float = 0.2
-    layers: int = 64
-    c_min: float = 0.2
-    c_max: float = 1.0
-    beta: float = 0.1
-    shift: float = -10.0
-    loss_weight: float = 20.0
+    def memory(self, classes: int) -> Memory:
+        """Of every layer its mask, the factor of W_k and both arguments of the maximum."""
+        common = super().memory(classes)
+        return common._replace(nodes=common.nodes + 4 * self.layers * self.hidden)
 
 
 @method("egnn", title="EGNN")
@@ -56,9 +43,7 @@ class EGNN(LayeredNet[EGNNSettings]):
     """
 
     self_loops: SelfLoops = "fill"
-    groups: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "conv": ("weights",), "linear": ("first", "last", "bias"), "shift": ("shifts",),
-    }  # fmt: skip
+    groups: ClassVar[Groups] = {"conv": ("weights",), "linear": ("first", "last", "bias"), "shift": ("shifts",)}
 
     def setup(self, s: EGNNSettings) -> None:
         self.first = self.opening(s.hidden, drop=s.dropout, bias=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -12,29 +11,22 @@ from pcnet.graph import Operator, SelfLoops
 from pcnet.nn._edges import pair_scores, weighted_sums
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, linear, uniform_by_inputs
 from pcnet.nn.models._methods import method
+from pcnet.nn.models._model import Memory, setting
 
 
 @dataclass(frozen=True)
 class FAGCNSettings(LayeredNetSettings):
-    """The defaults are those of the authors' code.
-
-    Args:
-        dropout: dropout rate of the features, of h^(0) and of α.
-        layers: number of layers L.
-        eps: ε, the share of h^(0) in every layer.
-    """
-
-    varying: ClassVar[tuple[str, ...]] = ("eps",)
-    #: Of every layer its h, there and back.
-    kept: ClassVar[tuple[int, int]] = (4, 12)
+    """The defaults are those of the authors' code."""
 
     hidden: int = 32
-    layers: int = 2
-    eps: float = 0.3
+    dropout: float = setting(0.5, "dropout rate of the features, of h^(0) and of α")
+    layers: int = setting(2, "number of layers L", least=1)
+    eps: float = setting(0.3, "ε, the share of h^(0) in every layer", varies=True)
 
-    def edge_floats(self, classes: int) -> int:
-        """Of every layer scores, α, mask and weight of each edge; of the one at work, its messages."""
-        return 8 * self.layers + 3 * self.widest(classes)
+    def memory(self, classes: int) -> Memory:
+        """Of every layer its h, and scores, α, mask and weight of each edge; of the one at work, its messages."""
+        nodes, widest, _ = super().memory(classes)
+        return Memory(nodes + 4 * self.layers * self.hidden, widest, 8 * self.layers + 3 * widest)
 
 
 @method("fagcn", title="FAGCN")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from pcnet.nn.conv import BernConv, Cheb2Conv, EvenConv, GPRConv, JacobiConv, PPRConv
-from pcnet.nn.conv._jacobi_conv import BasisName, Sign, damping_is_learned
-from pcnet.nn.conv._matrix_conv import Start
+from pcnet.nn.conv._fixed_basis_conv import BasisName, Sign, Start, damping_is_learned
 from pcnet.nn.models._filter_net import FilterNet, FilterNetSettings
 from pcnet.nn.models._methods import method
+from pcnet.nn.models._model import setting
 
 
 @dataclass(frozen=True)
@@ -24,23 +23,21 @@ class MLP(FilterNet[MLPSettings]):
 
 @dataclass(frozen=True)
 class DegreeSettings(FilterNetSettings):
-    """K: the degree."""
+    """Those of `FilterNet` and a degree."""
 
-    K: int = 10
+    K: int = setting(10, "the degree")
 
 
 @dataclass(frozen=True)
 class AlphaSettings(DegreeSettings):
-    """K: the degree; alpha: how fast what the filter begins with falls off."""
+    """Those of `FilterNet`, a degree and α."""
 
-    varying: ClassVar[tuple[str, ...]] = ("alpha",)
-
-    alpha: float = 0.1
+    alpha: float = setting(0.1, "how fast what the filter begins with falls off", varies=True)
 
 
 @dataclass(frozen=True)
 class APPNPSettings(AlphaSettings):
-    """K: the degree; alpha: the share of Θ(X) in every step."""
+    alpha: float = setting(0.1, "the share of Θ(X) in every step")
 
 
 @method("appnp", title="APPNP")
@@ -55,15 +52,10 @@ class APPNP(FilterNet[APPNPSettings]):
 
 @dataclass(frozen=True)
 class GPRGNNSettings(AlphaSettings):
-    """K: the degree; alpha, start: how θ begins, see `GPRConv`.
+    """alpha and start are how θ begins, see `GPRConv`."""
 
-    With `directed`, a page hears from the pages it links to.
-    """
-
-    varying: ClassVar[tuple[str, ...]] = ("alpha", "start")
-
-    start: Start = "ppr"
-    directed: bool = False
+    start: Start = setting("ppr", "how θ begins", varies=True)
+    directed: bool = setting(False, "whether a page hears from the pages it links to")
 
 
 @method("gprgnn", title="GPRGNN")
@@ -75,7 +67,7 @@ class GPRGNN(FilterNet[GPRGNNSettings]):
 
 @dataclass(frozen=True)
 class EvenNetSettings(AlphaSettings):
-    """K: the degree; alpha: how θ begins, see `EvenConv`."""
+    """alpha is how θ begins, see `EvenConv`."""
 
 
 @method("evennet", title="EvenNet")
@@ -87,7 +79,7 @@ class EvenNet(FilterNet[EvenNetSettings]):
 
 @dataclass(frozen=True)
 class BernNetSettings(DegreeSettings):
-    """K: the degree."""
+    """The settings of `BernNet`."""
 
 
 @method("bernnet", title="BernNet")
@@ -99,7 +91,7 @@ class BernNet(FilterNet[BernNetSettings]):
 
 @dataclass(frozen=True)
 class ChebNetIISettings(DegreeSettings):
-    """K: the degree."""
+    """The settings of `ChebNetII`."""
 
 
 @method("chebnetii", title="ChebNetII")
@@ -116,16 +108,13 @@ class JacobiConvSettings(FilterNetSettings):
     With `hidden`, two layers with a ReLU between them stand before the filter.
     """
 
-    varying: ClassVar[tuple[str, ...]] = ("alpha",)
-    positive: ClassVar[tuple[str, ...]] = ("alpha",)
-
     hidden: int | None = None
     drop_hidden: float = 0.0
     drop_prop: float = 0.5
     K: int = 10
     a: float = 1.0
     b: float = 1.0
-    alpha: float = 1.0
+    alpha: float = setting(1.0, positive=True, varies=True)
     basis: BasisName = "jacobi"
     sign: Sign = "published"
     frozen: bool = False

@@ -14,29 +14,24 @@ from pcnet.graph import CSR, Operator
 from pcnet.nn._device_perceptron import Precision
 from pcnet.nn._perceptron import Activation, Perceptron
 from pcnet.nn.conv import PolynomialConv
-from pcnet.nn.models._model import Model, ModelSettings
+from pcnet.nn.models._model import Memory, Model, ModelSettings, setting
 
 
 @dataclass(frozen=True)
 class FilterNetSettings(ModelSettings):
-    """What filter methods have in common, with the defaults of the GPRGNN line of papers.
+    """What filter methods have in common, with the defaults of the GPRGNN line of papers."""
 
-    Args:
-        hidden: width of the hidden layer, or None for a single linear layer.
-        activation: "relu", "elu" or None, between the two layers.
-        drop_in: dropout rate on the features (of sparse ones, on their non-zeros).
-        drop_hidden: dropout rate between the two layers.
-        drop_prop: dropout rate before the propagation.
-        precision: how a GPU multiplies features and hidden layers: "float32"; "tf32", whose factors have eleven bits;
-            "bfloat16", whose factors and hidden layers have eight. Sums are float32 always, and so is the CPU.
-    """
-
-    hidden: int | None = 64
-    activation: Activation = "relu"
-    drop_in: float = 0.5
-    drop_hidden: float = 0.5
-    drop_prop: float = 0.0
-    precision: Precision = "float32"
+    hidden: int | None = setting(64, "width of the hidden layer, or None for a single linear layer", least=1)
+    activation: Activation = setting("relu", '"relu", "elu" or None, between the two layers')
+    drop_in: float = setting(0.5, "dropout rate on the features (of sparse ones, on their non-zeros)")
+    drop_hidden: float = setting(0.5, "dropout rate between the two layers")
+    drop_prop: float = setting(0.0, "dropout rate before the propagation")
+    #: Sums are float32 always, and so is the CPU.
+    precision: Precision = setting(
+        "float32",
+        'how a GPU multiplies features and hidden layers: "float32"; "tf32", whose factors have eleven bits; '
+        '"bfloat16", whose factors and hidden layers have eight',
+    )
 
     model: ClassVar[type[FilterNet[Any]]]
 
@@ -50,12 +45,10 @@ class FilterNetSettings(ModelSettings):
         kind, known = self.model.filter, {"channels": classes, **vars(self)}
         return None if kind is None else kind(**{name: known[name] for name in inspect.signature(kind).parameters})
 
-    def node_floats(self, classes: int) -> int:
+    def memory(self, classes: int) -> Memory:
         """Hidden layers there and back, logits and what propagates them."""
-        return 5 * (self.hidden or 0) + 12 * classes + 4
-
-    def widest(self, classes: int) -> int:
-        return max(self.hidden or 0, classes)
+        hidden = self.hidden or 0
+        return Memory(5 * hidden + 12 * classes + 4, max(hidden, classes))
 
 
 F = TypeVar("F", bound=FilterNetSettings)

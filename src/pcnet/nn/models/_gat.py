@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
@@ -12,47 +12,31 @@ from torch.nn.functional import elu, leaky_relu
 
 from pcnet.graph import Operator, SelfLoops
 from pcnet.nn._edges import Entries, entries, pair_scores, weighted_sums
-from pcnet.nn.models._layered_net import empty, uniform
+from pcnet.nn.models._layered_net import DIRECTED, empty, uniform
 from pcnet.nn.models._methods import method
+from pcnet.nn.models._model import Memory, setting
 from pcnet.nn.models._stacked_net import StackedNet, StackedNetSettings
 from pcnet.propagate import apply_matrix
 
 
 @dataclass(frozen=True)
 class GATSettings(StackedNetSettings):
-    """Those of `StackedNet`; with `directed`, a page hears from the pages it links to, as in the published code.
+    hidden: int = setting(8, "width of each head")
+    dropout: float = setting(0.6, "dropout rate of the features and of h")
+    drop_attention: float = setting(0.6, "dropout rate of α")
+    heads: int = setting(8, "number of heads in a hidden layer", least=1)
+    out_heads: int = setting(1, "number of heads in a last layer that gives the logits itself", least=1)
+    slope: float = setting(0.2, "of the leaky ReLU below 0")
+    closing: Literal["elu", "none"] = setting(
+        "elu", 'whether logits get an ELU, too: "elu" as in the code behind the published figures, "none" in the paper'
+    )
+    directed: bool = setting(False, DIRECTED)
 
-    Args:
-        hidden: width of each head.
-        dropout: dropout rate of the features and of h.
-        drop_attention: dropout rate of α.
-        heads: number of heads in a hidden layer.
-        out_heads: number of heads in a last layer that gives the logits itself.
-        slope: of the leaky ReLU below 0.
-        closing: "elu" applies an ELU to the logits, too, as in the code behind the published figures; "none" does not,
-            as in the paper.
-    """
-
-    least: ClassVar[dict[str, int]] = {"hidden": 1, "layers": 1, "heads": 1, "out_heads": 1}
-
-    hidden: int = 8
-    dropout: float = 0.6
-    drop_attention: float = 0.6
-    heads: int = 8
-    out_heads: int = 1
-    slope: float = 0.2
-    closing: Literal["elu", "none"] = "elu"
-    directed: bool = False
-
-    def node_floats(self, classes: int) -> int:
-        return 12 * (self.layers * self.heads * self.hidden + self.out_heads * classes)
-
-    def edge_floats(self, classes: int) -> int:
-        """Of every head its scores, powers and weights; of the layer at work, its messages."""
-        return 12 * (self.layers * self.heads + self.out_heads) + 3 * self.widest(classes)
-
-    def widest(self, classes: int) -> int:
-        return max(self.heads * self.hidden, self.out_heads * classes)
+    def memory(self, classes: int) -> Memory:
+        """Of every head its scores, powers and weights for each edge; of the layer at work, its messages."""
+        hidden, last = self.heads * self.hidden, self.out_heads * classes
+        widest, heads = max(2 * hidden, last), self.layers * self.heads + self.out_heads
+        return Memory(12 * (self.layers * hidden + last), widest, 12 * heads + 3 * widest)
 
 
 @method("gat", title="GAT")

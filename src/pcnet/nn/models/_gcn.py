@@ -8,16 +8,16 @@ from torch import Tensor
 
 from pcnet.graph import Operator, SelfLoops
 from pcnet.nn._edges import row_means
+from pcnet.nn.models._layered_net import DIRECTED
 from pcnet.nn.models._methods import method
+from pcnet.nn.models._model import setting
 from pcnet.nn.models._stacked_net import StackedNet, StackedNetSettings
 from pcnet.propagate import apply_matrix, apply_operator
 
 
 @dataclass(frozen=True)
 class GCNSettings(StackedNetSettings):
-    """Those of `StackedNet`; with `directed`, a page hears from the pages it links to, as in the published code."""
-
-    directed: bool = False
+    directed: bool = setting(False, DIRECTED)
 
 
 @method("gcn", title="GCN")
@@ -35,9 +35,7 @@ class GCN(StackedNet[GCNSettings]):
 
 @dataclass(frozen=True)
 class SAGESettings(StackedNetSettings):
-    """Those of `StackedNet`; without `residual`, a node hears its neighbours and forgets itself."""
-
-    residual: bool = True
+    residual: bool = setting(True, "whether a node hears itself: a linear map of what goes into a layer is added")
 
 
 @method("sage", title="GraphSAGE")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -10,37 +9,27 @@ import torch
 from torch import Tensor, nn
 
 from pcnet.graph import Operator, SelfLoops
-from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, linear, uniform_by_inputs
+from pcnet.nn._module import Groups
+from pcnet.nn.models._layered_net import DIRECTED, LayeredNet, LayeredNetSettings, empty, linear, uniform_by_inputs
 from pcnet.nn.models._methods import method
+from pcnet.nn.models._model import Memory, setting
 from pcnet.propagate import apply_operator
 
 
 @dataclass(frozen=True)
 class GCNIISettings(LayeredNetSettings):
-    """With `directed`, a page hears from the pages it links to, as in the published code.
+    dropout: float = setting(0.5, "dropout rate before every layer, and of the features")
+    layers: int = setting(64, "number of layers l = 1, 2, …", least=1)
+    alpha: float = setting(0.1, "α, the share of H_0 in each layer", least=0, most=1, varies=True)
+    lam: float = setting(0.5, "λ, by which the identity loses to W_l", positive=True, varies=True)
+    variant: bool = setting(False, "whether it is GCNII*")
+    formula: Literal["official", "paper"] = setting("official", "which one of GCNII*")
+    directed: bool = setting(False, DIRECTED)
 
-    Args:
-        dropout: dropout rate before every layer, and of the features.
-        layers: number of layers l = 1, 2, …
-        alpha: α, the share of H_0 in each layer.
-        lam: λ, by which the identity loses to W_l.
-        variant: whether it is GCNII*.
-        formula: which one of GCNII*.
-    """
-
-    varying: ClassVar[tuple[str, ...]] = ("alpha", "lam")
-    least: ClassVar[dict[str, int]] = {"hidden": 1, "layers": 1, "alpha": 0}
-    most: ClassVar[dict[str, float]] = {"alpha": 1}
-    positive: ClassVar[tuple[str, ...]] = ("lam",)
-    #: Of every layer the mask, what is multiplied and what comes out.
-    kept: ClassVar[tuple[int, int]] = (4, 16)
-
-    layers: int = 64
-    alpha: float = 0.1
-    lam: float = 0.5
-    variant: bool = False
-    formula: Literal["official", "paper"] = "official"
-    directed: bool = False
+    def memory(self, classes: int) -> Memory:
+        """Of every layer the mask, what is multiplied and what comes out."""
+        common = super().memory(classes)
+        return common._replace(nodes=common.nodes + 4 * (self.layers + 1) * self.hidden)
 
 
 @method("gcnii", title="GCNII")
@@ -55,7 +44,7 @@ class GCNII(LayeredNet[GCNIISettings]):
     """
 
     self_loops: SelfLoops = "add"
-    groups: ClassVar[Mapping[str, tuple[str, ...]]] = {"conv": ("weights",), "linear": ("first", "last", "bias")}
+    groups: ClassVar[Groups] = {"conv": ("weights",), "linear": ("first", "last", "bias")}
 
     def setup(self, s: GCNIISettings) -> None:
         self.first = self.opening(s.hidden, drop=s.dropout, bias=True)

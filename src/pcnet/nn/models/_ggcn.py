@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar
 
 import numpy as np
 import scipy.sparse
@@ -15,34 +14,27 @@ from torch.nn.functional import elu, normalize, softplus
 
 from pcnet.graph import CSR, Operator, SelfLoops
 from pcnet.nn._edges import csr_like, entry_dots, weighted_sums
-from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, linear, uniform_by_inputs
+from pcnet.nn.models._layered_net import DIRECTED, LayeredNet, LayeredNetSettings, empty, linear, uniform_by_inputs
 from pcnet.nn.models._methods import method
+from pcnet.nn.models._model import Memory, setting
 
 
 @dataclass(frozen=True)
 class GGCNSettings(LayeredNetSettings):
-    """With `directed`, a page hears from the pages it links to, as in the published code.
-
-    Args:
-        dropout: dropout rate of the features and of every layer.
-        layers: number of layers L, at least 2.
-        decay: η.
-        exponent: k.
-    """
-
-    least: ClassVar[dict[str, int]] = {"hidden": 1, "layers": 2, "decay": 0}
-    #: Of every layer its H with the length of its rows, the mask, what is dropped and what is summed.
-    kept: ClassVar[tuple[int, int]] = (10, 12)
-
     hidden: int = 16
-    layers: int = 5
-    decay: float = 1.0
-    exponent: float = 3.0
-    directed: bool = False
+    dropout: float = setting(0.5, "dropout rate of the features and of every layer")
+    layers: int = setting(5, "number of layers L", least=2)
+    decay: float = setting(1.0, "η", least=0)
+    exponent: float = setting(3.0, "k")
+    directed: bool = setting(False, DIRECTED)
 
-    def edge_floats(self, classes: int) -> int:
-        """Of every layer a few numbers for each edge; of the one at work, its messages."""
-        return 10 * self.layers + 3 * self.widest(classes)
+    def memory(self, classes: int) -> Memory:
+        """Of every layer its H with the length of its rows, the mask, what is dropped and what is summed.
+
+        For each edge, a few numbers of every layer, and messages of the one at work.
+        """
+        nodes, widest, _ = super().memory(classes)
+        return Memory(nodes + 10 * self.layers * self.hidden, widest, 10 * self.layers + 3 * widest)
 
 
 @method("ggcn", title="GGCN")
@@ -85,14 +77,12 @@ class GGCN(LayeredNet[GGCNSettings]):
         p, u = elu(p), self._messages(0, u, *neighbours)
         weights = [*(weight for inner in self.weights for weight in inner.unbind(-3)), self.last]
         biases = [*(bias for inner in self.biases for bias in inner.unbind(-2)), self.bias]
+        s = self.settings
         for layer, (weight, bias) in enumerate(zip(weights, biases, strict=True), start=1):
-            p = p + self._share(layer + 1) * self.drop(elu(u))
+            kappa = 1.0 if layer == 1 else math.log1p(s.decay / (layer + 1) ** s.exponent)
+            p = p + kappa * self.drop(elu(u))
             u = self._messages(layer, linear(p, weight, bias), *neighbours)
         return u
-
-    def _share(self, layer: int) -> float:
-        """κ_l."""
-        return 1.0 if layer == 2 else math.log1p(self.settings.decay / layer**self.settings.exponent)
 
     def _messages(self, layer: int, h: Tensor, neighbours: CSR, ratio: Tensor) -> Tensor:
         """F, from H on."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import scipy.sparse
 import torch
@@ -19,6 +19,7 @@ from pcnet.nn._edges import csr_like, row_means
 from pcnet.nn._module import held
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, linear, over_nodes, uniform_by_inputs
 from pcnet.nn.models._methods import method
+from pcnet.nn.models._model import Memory, setting
 from pcnet.polynomial import Powers
 from pcnet.propagate import apply_operator, apply_polynomial
 
@@ -28,36 +29,17 @@ Walk = Literal["rows", "raw"]
 
 @dataclass(frozen=True)
 class GloGNNSettings(LayeredNetSettings):
-    """The settings of `GloGNN`.
-
-    Args:
-        dropout: dropout rate of hidden layers; features are not dropped.
-        depth: linear layers of H_0, 2 or 3; a third one, with ReLU and dropout, stands before W_2.
-        layers: how often H is renewed.
-        K: powers of Â.
-        alpha, beta: weights of the penalties on Z, α and β.
-        gamma: share of H_0 in every layer, γ.
-        delta: share of the features in H_0, δ'.
-        diagonal: whether it is GloGNN++.
-        walk: Â = (D+I)^-1 (A+I), "rows", or A, "raw".
-        nodes: number of nodes, which a `delta` below 1 needs; `for_graph` fills it in.
-    """
-
-    least: ClassVar[dict[str, int]] = {
-        "hidden": 1, "K": 1, "depth": 2, "alpha": 0, "beta": 0, "gamma": 0, "delta": 0,
-    }  # fmt: skip
-    most: ClassVar[dict[str, float]] = {"depth": 3, "gamma": 1, "delta": 1}
-
-    depth: int = 2
-    layers: int = 2
-    K: int = 4
-    alpha: float = 0.0
-    beta: float = 1000.0
-    gamma: float = 0.5
-    delta: float = 1.0
-    diagonal: bool = True
-    walk: Walk = "rows"
-    nodes: int = 0
+    dropout: float = setting(0.5, "dropout rate of hidden layers; features are not dropped")
+    depth: int = setting(2, "linear layers of H_0; a third, with ReLU and dropout, stands before W_2", least=2, most=3)
+    layers: int = setting(2, "how often H is renewed")
+    K: int = setting(4, "powers of Â", least=1)
+    alpha: float = setting(0.0, "weight of the penalty on Z, α", least=0)
+    beta: float = setting(1000.0, "weight of the penalty on what Z is besides powers of Â, β", least=0)
+    gamma: float = setting(0.5, "share of H_0 in every layer, γ", least=0, most=1)
+    delta: float = setting(1.0, "share of the features in H_0, δ'", least=0, most=1)
+    diagonal: bool = setting(True, "whether it is GloGNN++")
+    walk: Walk = setting("rows", 'Â = (D+I)^-1 (A+I), "rows", or A, "raw"')
+    nodes: int = setting(0, "number of nodes, which a `delta` below 1 needs; `for_graph` fills it in")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -69,9 +51,10 @@ class GloGNNSettings(LayeredNetSettings):
     def for_graph(self, graph: Graph, progress: Progress | None = None) -> GloGNNSettings:
         return self if self.delta == 1 else replace(self, nodes=graph.num_nodes)
 
-    def node_floats(self, classes: int) -> int:
+    def memory(self, classes: int) -> Memory:
         """The embedding there and back, and of every layer H, Q and what comes of them."""
-        return (4 * self.depth + 4) * self.hidden + (8 * self.layers + 16) * classes
+        nodes = (4 * self.depth + 4) * self.hidden + (8 * self.layers + 16) * classes
+        return super().memory(classes)._replace(nodes=nodes)
 
 
 @method("glognn++", title="GloGNN++")

@@ -10,22 +10,16 @@ from torch import Tensor
 from pcnet.graph import Graph, Operator, SelfLoops, two_hop
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, glorot
 from pcnet.nn.models._methods import method
+from pcnet.nn.models._model import Memory, setting
 from pcnet.propagate import apply_operator
 
 
 @dataclass(frozen=True)
 class H2GCNSettings(LayeredNetSettings):
-    """The settings of `H2GCN`.
-
-    Args:
-        hidden: width of R_0; R_k is 2^k times as wide.
-        dropout: dropout rate before the classifier.
-        K: number of rounds.
-        relu: whether φ is the ReLU; else it is the identity.
-    """
-
-    K: int = 2
-    relu: bool = True
+    hidden: int = setting(64, "width of R_0; R_k is 2^k times as wide")
+    dropout: float = setting(0.5, "dropout rate before the classifier")
+    K: int = setting(2, "number of rounds")
+    relu: bool = setting(True, "whether φ is the ReLU; else it is the identity")
 
     @property
     def widths(self) -> list[int]:
@@ -38,12 +32,10 @@ class H2GCNSettings(LayeredNetSettings):
         two_hop(operator)
         return operator
 
-    def node_floats(self, classes: int) -> int:
+    def memory(self, classes: int) -> Memory:
         """All rounds, their concatenation, its mask, and as much on the way back."""
-        return 6 * self.widest(classes) + 8 * self.hidden + 12 * classes
-
-    def widest(self, classes: int) -> int:
-        return max(sum(self.widths), 2**self.K * classes)
+        widest = max(sum(self.widths), 2**self.K * classes)
+        return Memory(6 * widest + 8 * self.hidden + 12 * classes, widest)
 
 
 @method("h2gcn", title="H₂GCN")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar, TypeVar
 
 import torch
@@ -14,8 +16,11 @@ from pcnet.graph import CSR, Operator
 from pcnet.nn._dropout import draws_from_torch, drop
 from pcnet.nn._module import device_vector
 from pcnet.nn._perceptron import Perceptron
-from pcnet.nn.models._model import Model, ModelSettings
+from pcnet.nn.models._model import Memory, Model, ModelSettings, setting
+from pcnet.propagate import product
 
+#: What `directed` means where a method has it.
+DIRECTED = "whether a page hears only from the pages it links to, as in the published code"
 #: On a GPU, where a model's own dropout begins to count its places; the perceptron inside has those before.
 FIRST_PLACE = 16
 
@@ -26,25 +31,15 @@ class LayeredNetSettings(ModelSettings):
 
     Matrix products of many runs in one call round differently from one by one, so on the CPU these runs are trained
     one by one, each on a core; on a GPU they are trained side by side.
-
-    Args:
-        hidden: width of hidden layers.
-        dropout: dropout rate of hidden layers.
     """
 
     side_by_side: ClassVar[bool] = False
-    #: How many numbers training keeps for each hidden unit of a node: of every layer, and besides.
-    kept: ClassVar[tuple[int, int]] = (0, 12)
 
-    hidden: int = 64
-    dropout: float = 0.5
+    hidden: int = setting(64, "width of hidden layers", least=1)
+    dropout: float = setting(0.5, "dropout rate of hidden layers")
 
-    def node_floats(self, classes: int) -> int:
-        of_layer, besides = self.kept
-        return (of_layer * getattr(self, "layers", 0) + besides) * self.hidden + 12 * classes
-
-    def widest(self, classes: int) -> int:
-        return max(self.hidden, classes)
+    def memory(self, classes: int) -> Memory:
+        return Memory(12 * (self.hidden + classes), max(self.hidden, classes))
 
 
 L = TypeVar("L", bound=ModelSettings)
@@ -119,15 +114,31 @@ def over_nodes(bias: Tensor) -> Tensor:
     return bias.unsqueeze(-2)
 
 
-def normed(h: Tensor, eps: float) -> Tensor:
-    """(h − mean) / √(variance + ε), for each column over all nodes."""
+def normed(h: Tensor, eps: float, shift: Tensor, gain: Tensor | None = None) -> Tensor:
+    """γ (h − mean) / √(variance + ε) + β, for each column over all nodes."""
     variance, mean = torch.var_mean(h, dim=-2, correction=0, keepdim=True)
-    return (h - mean) * (variance + eps).rsqrt()
+    h = (h - mean) * (variance + eps).rsqrt()
+    return (h if gain is None else h * over_nodes(gain)) + over_nodes(shift)
 
 
-def divided_rows(x: CSR, by: Tensor) -> CSR:
-    """x_i / d_i for every row; where d_i is 0 the row stays as it is."""
-    return CSR(x.crow, x.col, x.values / by.masked_fill(by == 0, 1.0)[x.rows], x.shape)
+def unit_rows(x: Tensor | CSR, order: float, binary: bool = False) -> Tensor | CSR:
+    """x_i / ‖x_i‖, the norm of order 2 or ∞, rows of zeros as they are; with `binary`, of 1 where x is not 0."""
+    if isinstance(x, CSR):
+        return _sparse_unit_rows(x, order, binary)
+    x = (x != 0).to(x) if binary else x
+    lengths = torch.linalg.vector_norm(x, order, dim=1, keepdim=True)
+    return x / lengths.masked_fill(lengths == 0, 1.0)
+
+
+@lru_cache(maxsize=8)
+def _sparse_unit_rows(x: CSR, order: float, binary: bool) -> CSR:
+    """Made once for a graph's features, for the transpose is kept with it."""
+    values = (x.values != 0).to(x.values) if binary else x.values
+    if order == math.inf:
+        lengths = values.new_zeros(x.shape[0]).scatter_reduce_(0, x.rows, values.abs(), "amax")
+    else:
+        lengths = product(x, values.new_ones(x.shape[1], 1), values.square()).sqrt().squeeze(-1)
+    return CSR(x.crow, x.col, values / lengths.masked_fill(lengths == 0, 1.0)[x.rows], x.shape)
 
 
 def linear(h: Tensor, weight: Tensor, bias: Tensor) -> Tensor:

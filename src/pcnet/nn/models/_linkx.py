@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -16,14 +15,15 @@ from pcnet.graph import CSR, Graph, Operator, SelfLoops
 from pcnet.nn.models._layered_net import (
     LayeredNet,
     LayeredNetSettings,
-    divided_rows,
     empty,
     linear,
     normed,
     over_nodes,
     uniform_by_inputs,
+    unit_rows,
 )
 from pcnet.nn.models._methods import method
+from pcnet.nn.models._model import Memory, setting
 from pcnet.propagate import apply_operator
 
 #: Added to variances before their root, as torch does.
@@ -34,31 +34,23 @@ EPSILON = 1e-5
 class LINKXSettings(LayeredNetSettings):
     """The settings of `LINKX`.
 
-    Args:
-        dropout: dropout rate in MLP_f.
-        edge_layers, node_layers, layers: linear layers of MLP_A, MLP_X and MLP_f.
-        unit_peaks: whether rows of features are scaled so that their largest entry is 1. That gives back the 0/1
-            features which the method is published for where their rows have been scaled to sum to 1.
-        nodes: number of nodes of the graph that it is for; `for_graph` fills it in.
+    `unit_peaks` gives back the 0/1 features that the method is published for where rows were scaled to sum to 1.
     """
 
-    least: ClassVar[dict[str, int]] = {"hidden": 1, "edge_layers": 1, "node_layers": 1, "layers": 1}
-
-    edge_layers: int = 1
-    node_layers: int = 1
-    layers: int = 1
-    unit_peaks: bool = False
-    nodes: int = 0
+    dropout: float = setting(0.5, "dropout rate in MLP_f")
+    edge_layers: int = setting(1, "linear layers of MLP_A", least=1)
+    node_layers: int = setting(1, "linear layers of MLP_X", least=1)
+    layers: int = setting(1, "linear layers of MLP_f", least=1)
+    unit_peaks: bool = setting(False, "whether rows of features are scaled so that their largest entry is 1")
+    nodes: int = setting(0, "number of nodes of the graph that it is for; `for_graph` fills it in")
 
     def for_graph(self, graph: Graph, progress: Progress | None = None) -> LINKXSettings:
         return self if self.nodes == graph.num_nodes else replace(self, nodes=graph.num_nodes)
 
-    def node_floats(self, classes: int) -> int:
+    def memory(self, classes: int) -> Memory:
         """Of every linear layer what goes in and comes out, normalised and dropped, and on the way back."""
-        return (8 * (self.edge_layers + self.node_layers + self.layers) + 12) * self.hidden + 12 * classes
-
-    def widest(self, classes: int) -> int:
-        return max(2 * self.hidden, classes)
+        layers = self.edge_layers + self.node_layers + self.layers
+        return Memory((8 * layers + 12) * self.hidden + 12 * classes, max(2 * self.hidden, classes))
 
 
 @method("linkx", title="LINKX")
@@ -94,12 +86,7 @@ class LINKX(LayeredNet[LINKXSettings]):
             further.reset_parameters(generator)
 
     def scaled(self, x: Tensor | CSR) -> Tensor | CSR:
-        if not self.settings.unit_peaks:
-            return x
-        if isinstance(x, CSR):
-            return _unit_peaks(x)
-        peaks = x.abs().amax(dim=1, keepdim=True)
-        return x / peaks.masked_fill(peaks == 0, 1.0)
+        return unit_rows(x, math.inf) if self.settings.unit_peaks else x
 
     def layers(self, h: Tensor, operator: Operator) -> Tensor:
         self.check_graph("nodes", self.links.shape[-2], operator.num_nodes)
@@ -128,14 +115,8 @@ class FurtherLayers(nn.Module):
 
     def forward(self, h: Tensor, drop: Callable[[Tensor], Tensor] = lambda h: h) -> Tensor:
         for weight, bias, gain, shift in self._layers():
-            h = linear(drop(normed(h.relu(), EPSILON) * over_nodes(gain) + over_nodes(shift)), weight, bias)
+            h = linear(drop(normed(h.relu(), EPSILON, shift, gain)), weight, bias)
         return h
 
     def _layers(self) -> list[tuple[Tensor, ...]]:
         return list(zip(self.weights, self.biases, self.gains, self.shifts, strict=True))
-
-
-@lru_cache(maxsize=8)
-def _unit_peaks(x: CSR) -> CSR:
-    """x_i / max_j |x_ij|, rows of zeros left as they are; made once, for the transpose is kept with it."""
-    return divided_rows(x, x.values.new_zeros(x.shape[0]).scatter_reduce_(0, x.rows, x.values.abs(), "amax"))

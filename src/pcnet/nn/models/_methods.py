@@ -14,7 +14,7 @@ from torch import nn
 
 from pcnet._registry import Registry
 from pcnet.errors import PcnetError
-from pcnet.nn.models._model import Model, ModelSettings
+from pcnet.nn.models._model import Model, ModelSettings, documented
 from pcnet.nn.models._plain import plain_settings
 
 M = TypeVar("M", bound=type[nn.Module])
@@ -49,6 +49,7 @@ def method(name: str, *, title: str | None = None) -> Callable[[M], M]:
         settings.defined_in = f"{model.__module__}.{model.__qualname__}"
         if issubclass(model, Model):
             settings.model = model
+            settings.__doc__ = documented(settings)
         known = METHODS.get(name.lower())
         # A cell of a notebook, or a file, that is run again defines its method anew.
         again = known is not None and known.defined_in == settings.defined_in

@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import ClassVar
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from pcnet.errors import PcnetError
 from pcnet.graph import CSR, Operator, SelfLoops
-from pcnet.nn.models._layered_net import (
-    LayeredNet,
-    LayeredNetSettings,
-    divided_rows,
-    empty,
-    normed,
-    over_nodes,
-    uniform,
-    zeros,
-)
+from pcnet.nn._module import Groups
+from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, normed, uniform, unit_rows, zeros
 from pcnet.nn.models._methods import method
-from pcnet.propagate import apply_operator, product
+from pcnet.nn.models._model import Memory, setting
+from pcnet.propagate import apply_operator
 
 #: TensorFlow's, for which a column's variance is small against it now and then.
 EPSILON = 1e-3
@@ -32,20 +23,11 @@ EPSILON = 1e-3
 
 @dataclass(frozen=True)
 class MixHopSettings(LayeredNetSettings):
-    """The settings of `MixHop`.
-
-    Args:
-        hidden: width of H, shared out evenly among the powers; the last one takes what is left over.
-        dropout: dropout rate of H.
-        drop_in: dropout rate of the features.
-        hops: the highest power.
-        binary: whether every feature that is not 0 counts as 1.
-    """
-
-    dropout: float = 0.9
-    drop_in: float = 0.7
-    hops: int = 2
-    binary: bool = False
+    hidden: int = setting(64, "width of H, shared out evenly among the powers; the last one takes what is left over")
+    dropout: float = setting(0.9, "dropout rate of H")
+    drop_in: float = setting(0.7, "dropout rate of the features")
+    hops: int = setting(2, "the highest power")
+    binary: bool = setting(False, "whether every feature that is not 0 counts as 1")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -59,8 +41,8 @@ class MixHopSettings(LayeredNetSettings):
         even = [self.hidden // (self.hops + 1)] * self.hops
         return [*even, self.hidden - sum(even)]
 
-    def node_floats(self, classes: int) -> int:
-        return 16 * self.hidden + 6 * (self.hops + 2) * classes
+    def memory(self, classes: int) -> Memory:
+        return super().memory(classes)._replace(nodes=16 * self.hidden + 6 * (self.hops + 2) * classes)
 
 
 @method("mixhop", title="MixHop")
@@ -73,7 +55,7 @@ class MixHop(LayeredNet[MixHopSettings]):
     """
 
     self_loops: SelfLoops = "fill"
-    groups: ClassVar[Mapping[str, tuple[str, ...]]] = {"conv": ("first", "second"), "bias": ("bias",), "mix": ("mix",)}
+    groups: ClassVar[Groups] = {"conv": ("first", "second"), "bias": ("bias",), "mix": ("mix",)}
 
     def setup(self, s: MixHopSettings) -> None:
         self.first = self.opening(s.hidden, drop=s.drop_in)
@@ -88,13 +70,11 @@ class MixHop(LayeredNet[MixHopSettings]):
         zeros([self.bias, self.mix])
 
     def scaled(self, x: Tensor | CSR) -> Tensor | CSR:
-        if isinstance(x, CSR):
-            return _unit_rows(x, self.settings.binary)
-        return nn.functional.normalize((x != 0).to(x) if self.settings.binary else x)
+        return unit_rows(x, 2, self.settings.binary)
 
     def layers(self, h: Tensor, operator: Operator) -> Tensor:
         h = self._powers(h, operator)
-        h = self.drop((normed(h, EPSILON) + over_nodes(self.bias)).relu())
+        h = self.drop(normed(h, EPSILON, self.bias).relu())
         weights = self.mix.softmax(-1)[..., None, None] * self.second
         z, *rest = (h @ weight for weight in reversed(weights.unbind(-3)))
         for lower in rest:  # Horner's rule
@@ -109,11 +89,3 @@ class MixHop(LayeredNet[MixHopSettings]):
             parts.append(part)
             rest = apply_operator(operator, rest)
         return torch.cat([*parts, rest], -1)
-
-
-@lru_cache(maxsize=8)
-def _unit_rows(x: CSR, binary: bool) -> CSR:
-    """x_i / ‖x_i‖; made once for a graph's features."""
-    values = (x.values != 0).to(x.values) if binary else x.values
-    lengths = product(x, values.new_ones(x.shape[1], 1), values.square()).sqrt().squeeze(-1)
-    return divided_rows(CSR(x.crow, x.col, values, x.shape), lengths)

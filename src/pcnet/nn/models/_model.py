@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
+import inspect
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from types import NoneType
-from typing import Any, ClassVar, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 import torch
 from torch import Tensor
@@ -21,6 +21,7 @@ from pcnet.nn._dropout import DeviceDraws, Draws, check_rate
 from pcnet.nn._module import GraphModule
 
 S = TypeVar("S", bound="ModelSettings")
+T = TypeVar("T")
 
 
 class Model(GraphModule, ABC, Generic[S]):
@@ -89,10 +90,45 @@ class Model(GraphModule, ABC, Generic[S]):
         return None
 
 
+def setting(
+    default: T,
+    meaning: str | None = None,
+    *,
+    least: int | None = None,
+    most: int | None = None,
+    positive: bool | None = None,
+    varies: bool | None = None,
+) -> T:
+    """A field of settings with all that is known of it; what is left out is as where the field is inherited from.
+
+    Args:
+        default: its value where none is given.
+        meaning: what it is, in the words of the documentation.
+        least, most: bounds of a number; a whole one is at least 0 anyway.
+        positive: whether a number must be above 0.
+        varies: whether runs that are trained side by side may differ in it.
+    """
+    about = {"meaning": meaning, "least": least, "most": most, "positive": positive, "varies": varies}
+    made: Any = field(default=default, metadata={k: v for k, v in about.items() if v is not None})
+    return made
+
+
+class Memory(NamedTuple):
+    """What training a run takes, from above."""
+
+    #: Numbers that are kept for each node.
+    nodes: int
+    #: Columns of the widest block that is propagated or multiplied.
+    widest: int
+    #: Numbers that are kept for each entry of the operator.
+    edges: int = 0
+
+
 @dataclass(frozen=True)
 class ModelSettings(ABC):
     """What defines a model apart from its weights. Every field is checked by its type when settings are made.
 
+    A field is a plain one, or a `setting` that has bounds, too, and is described by `Args` once it is registered.
     Rates of dropout have names that begin with "drop", and lie in [0, 1).
     """
 
@@ -104,15 +140,9 @@ class ModelSettings(ABC):
     defined_in: ClassVar[str]
     #: Whether runs side by side give the same bits on the CPU as one by one; where not, they are trained one by one.
     side_by_side: ClassVar[bool] = True
-    #: Settings, besides rates of dropout, in which runs that are trained side by side may differ.
-    varying: ClassVar[tuple[str, ...]] = ()
-    #: Numbers that must be at least, or at most, this; whole ones must be at least 0 anyway. Others must be above 0.
-    least: ClassVar[Mapping[str, int]] = {"hidden": 1, "layers": 1}
-    most: ClassVar[Mapping[str, float]] = {}
-    positive: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
-        for name, kind, optional in _kinds(type(self)):
+        for name, (kind, optional, about) in _known(type(self)).items():
             value = getattr(self, name)
             if value is None and optional:
                 continue
@@ -120,19 +150,25 @@ class ModelSettings(ABC):
                 one_of(name, value, get_args(kind))
             elif kind is float and name.startswith("drop"):
                 check_rate(name, value)
-            elif name in self.positive:
+            elif about.get("positive"):
                 positive_number(name, value)
             elif kind in (int, float):
                 if kind is int:
-                    whole_number(name, value, self.least.get(name, 0))
-                finite_number(name, value, self.least.get(name, -math.inf), self.most.get(name, math.inf))
+                    whole_number(name, value, about.get("least", 0))
+                finite_number(name, value, about.get("least", -math.inf), about.get("most", math.inf))
 
     def __deepcopy__(self: S, memo: Any) -> S:
         return self
 
+    @property
+    def varying(self) -> tuple[str, ...]:
+        """Settings, besides rates of dropout, in which runs that are trained side by side may differ."""
+        return tuple(name for name, (_, _, about) in _known(type(self)).items() if about.get("varies"))
+
     def agreement(self) -> Mapping[str, Hashable]:
         """The settings that runs side by side must have in common."""
-        return {k: v for k, v in vars(self).items() if not k.startswith("drop") and k not in self.varying}
+        varying = self.varying
+        return {k: v for k, v in vars(self).items() if not k.startswith("drop") and k not in varying}
 
     @property
     def batch_key(self) -> Hashable:
@@ -150,16 +186,8 @@ class ModelSettings(ABC):
         return tuple(self.network.groups)
 
     @abstractmethod
-    def node_floats(self, classes: int) -> int:
-        """Numbers that training a run keeps for each node, from above."""
-
-    def edge_floats(self, classes: int) -> int:
-        """Numbers that training a run keeps for each entry of its operator, from above."""
-        return 0
-
-    @abstractmethod
-    def widest(self, classes: int) -> int:
-        """Columns of the widest block that a run propagates or multiplies."""
+    def memory(self, classes: int) -> Memory:
+        """How much of it training a run takes."""
 
     def for_graph(self, graph: Graph, progress: Progress | None = None) -> ModelSettings:
         """These settings for a graph, where a model's weights depend on more of it than features and classes.
@@ -186,8 +214,8 @@ class ModelSettings(ABC):
     def operator(self, graph: Graph, *, device: torch.device | str = "cpu") -> Operator:
         """The operator that this model computes with; built once for a graph, whoever asks.
 
-        With a true `directed` among the settings, edges count in the one direction in which they were listed: a page
-        hears from the pages it links to, and what it links to is its degree.
+        A setting `eta` is its exponent. With a true `directed` among the settings, edges count in the one direction in
+        which they were listed: a page hears from the pages it links to, and what it links to is its degree.
         """
         directed = getattr(self, "directed", False)
         edge_index, edge_weight = graph.one_way_edges if directed else (graph.edge_index, graph.edge_weight)
@@ -195,24 +223,33 @@ class ModelSettings(ABC):
             edge_index,
             graph.num_nodes,
             edge_weight,
-            eta=self.exponent_of_degrees,
+            eta=getattr(self, "eta", self.network.eta),
             self_loops=self.network.self_loops,
             direction="out" if directed else "symmetrise",
             dtype=torch.float32,
         ).to(device)
 
-    @property
-    def exponent_of_degrees(self) -> float:
-        """η of the operator."""
-        return self.network.eta
+
+def documented(settings: type[ModelSettings]) -> str:
+    """The docstring of a method's settings, and what its fields mean."""
+    # Where a class has none, a dataclass puts its signature there.
+    own = None if str(settings.__doc__).startswith(f"{settings.__name__}(") else settings.__doc__
+    opening = inspect.cleandoc(own or f"The settings of `{settings.model.__name__}`.")
+    meanings = {name: about["meaning"] for name, (_, _, about) in _known(settings).items() if "meaning" in about}
+    lines = [f"    {name}: {meaning}." for name, meaning in meanings.items()]
+    return "\n".join([opening, *(["\nArgs:"] if lines else []), *lines])
 
 
 @cache
-def _kinds(settings: type[ModelSettings]) -> list[tuple[str, Any, bool]]:
-    """The name and type of every field, and whether it can be None."""
-    hints, found = get_type_hints(settings), []
-    for field in dataclasses.fields(settings):
-        kinds = [each for each in get_args(hints[field.name]) if each is not NoneType]
-        optional = len(kinds) < len(get_args(hints[field.name]))
-        found.append((field.name, kinds[0] if optional else hints[field.name], optional))
-    return found
+def _known(settings: type[ModelSettings]) -> dict[str, tuple[Any, bool, dict[str, Any]]]:
+    """Of every field its type, whether it can be None, and what `setting` says of it here or in a base."""
+    hints, known = get_type_hints(settings), {}
+    for name in settings.__dataclass_fields__:
+        kinds = [each for each in get_args(hints[name]) if each is not NoneType]
+        optional = len(kinds) < len(get_args(hints[name]))
+        about: dict[str, Any] = {}
+        for base in reversed(settings.__mro__):
+            own = getattr(base, "__dataclass_fields__", {})
+            about |= own[name].metadata if name in own else {}
+        known[name] = kinds[0] if optional else hints[name], optional, about
+    return known

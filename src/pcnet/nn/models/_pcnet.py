@@ -1,4 +1,4 @@
-"""PCNet: features to classes, then PC-Conv."""
+"""PCNet: features to classes, then PC-Conv; and PC-Conv in stacked layers."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from pcnet.nn._perceptron import Activation
 from pcnet.nn.conv import PCConv
 from pcnet.nn.models._filter_net import FilterNet, FilterNetSettings
 from pcnet.nn.models._methods import method
-from pcnet.nn.models._model import Model
-from pcnet.nn.models._stacked_net import Norm, StackedNet
+from pcnet.nn.models._model import Memory, Model, setting
+from pcnet.nn.models._stacked_net import Norm, StackedNet, stack_memory
 from pcnet.polynomial import Mode, filter_warnings
 
 
@@ -25,7 +25,7 @@ from pcnet.polynomial import Mode, filter_warnings
 class PCNetSettings(FilterNetSettings):
     """The settings of `PCNet`; K, N, t, p, eta, identity, mode and init are the arguments of `PCConv`.
 
-    With more than one of `layers` (at most 15) they make a `StackedPCNet`, for which `norm` is what `StackedNet` has.
+    With more than one of `layers` they make a `StackedPCNet`, whose layers have a `norm` and one Θ each.
 
     The defaults did well on validation nodes of graphs of all kinds (Cora, CiteSeer, Texas, Wisconsin, Actor, Reed98,
     synthetic ones): N above K so that θ is identifiable, a small θ to begin with, some dropout.
@@ -34,21 +34,17 @@ class PCNetSettings(FilterNetSettings):
     PCConv(K=3, N=6, t=0.4, p=2, eta=0.5, identity=True, mode='truncated')
     """
 
-    varying: ClassVar[tuple[str, ...]] = ("K", "N", "t", "p", "identity", "init")
-    least: ClassVar[dict[str, int]] = {"hidden": 1, "K": 1, "layers": 1}
-    most: ClassVar[dict[str, float]] = {"layers": 15}
-
     activation: Activation = None
     drop_in: float = 0.3
-    K: int = 4
-    N: int = 6
-    t: float = 0.5
-    p: float = 2.0
+    K: int = setting(4, least=1, varies=True)
+    N: int = setting(6, varies=True)
+    t: float = setting(0.5, varies=True)
+    p: float = setting(2.0, varies=True)
     eta: float = 0.5
-    identity: bool = True
+    identity: bool = setting(True, varies=True)
     mode: Mode = "truncated"
-    init: float = 0.2
-    layers: int = 1
+    init: float = setting(0.2, varies=True)
+    layers: int = setting(1, least=1, most=15)
     norm: Norm = "layer"
 
     def __post_init__(self) -> None:
@@ -69,13 +65,8 @@ class PCNetSettings(FilterNetSettings):
     def groups(self) -> tuple[str, ...]:
         return super().groups if self.layers == 1 else tuple(StackedPCNet.groups)
 
-    def node_floats(self, classes: int) -> int:
-        """Of a stack, every layer's mask, what is mapped, filtered, normalised and what comes out."""
-        return super().node_floats(classes) + (0 if self.layers == 1 else 10 * self.layers * (self.hidden or 0))
-
-    @property
-    def exponent_of_degrees(self) -> float:
-        return self.eta
+    def memory(self, classes: int) -> Memory:
+        return super().memory(classes) if self.layers == 1 else stack_memory(self.layers, self.hidden or 0, classes)
 
     def remarks(self) -> list[str]:
         return filter_warnings(self.K, self.N, self.t, self.p, self.identity, self.mode)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -11,39 +10,31 @@ from torch import Tensor, nn
 
 from pcnet.graph import Operator, SelfLoops
 from pcnet.nn._edges import gradient, half_laplacian
+from pcnet.nn._module import Groups
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, glorot
 from pcnet.nn.models._methods import method
+from pcnet.nn.models._model import Memory, setting
 from pcnet.propagate import apply_matrix
 
 
 @dataclass(frozen=True)
 class PDEGCNSettings(LayeredNetSettings):
-    """The settings of `PDEGCN`; `dropout` is the rate of every dropout.
-
-    Args:
-        layers: number of time steps.
-        equation: "diffusion", "wave" (the paper's hyperbolic) or "mixed", where every step learns its s.
-        h: length of a step.
-        opening: how W and W' begin, "glorot" or "normal" with a deviation of 0.01.
-    """
-
-    varying: ClassVar[tuple[str, ...]] = ("h",)
-    positive: ClassVar[tuple[str, ...]] = ("h",)
-    kept: ClassVar[tuple[int, int]] = (4, 12)
-
-    dropout: float = 0.6
-    layers: int = 8
-    equation: Literal["diffusion", "wave", "mixed"] = "diffusion"
-    h: float = 1.0
-    opening: Literal["glorot", "normal"] = "glorot"
+    dropout: float = setting(0.6, "the rate of every dropout")
+    layers: int = setting(8, "number of time steps", least=1)
+    equation: Literal["diffusion", "wave", "mixed"] = setting(
+        "diffusion", '"diffusion", "wave" (the paper\'s hyperbolic) or "mixed", where every step learns its s'
+    )
+    h: float = setting(1.0, "length of a step", positive=True, varies=True)
+    opening: Literal["glorot", "normal"] = setting("glorot", "how W and W' begin; normal with a deviation of 0.01")
 
     @property
     def groups(self) -> tuple[str, ...]:
         return ("conv", "linear", "mix") if self.equation == "mixed" else ("conv", "linear")
 
-    def edge_floats(self, classes: int) -> int:
+    def memory(self, classes: int) -> Memory:
         """Of every layer its mask and both factors of K; of the one at work, as much again and what comes of it."""
-        return (3 * self.layers + 6) * self.hidden
+        nodes, widest, _ = super().memory(classes)
+        return Memory(nodes + 4 * self.layers * self.hidden, widest, (3 * self.layers + 6) * self.hidden)
 
 
 @method("pdegcn", title="PDE-GCN")
@@ -62,9 +53,7 @@ class PDEGCN(LayeredNet[PDEGCNSettings]):
     """
 
     self_loops: SelfLoops = "fill"
-    groups: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "conv": ("kernels",), "linear": ("first", "closing"), "mix": ("mix",),
-    }  # fmt: skip
+    groups: ClassVar[Groups] = {"conv": ("kernels",), "linear": ("first", "closing"), "mix": ("mix",)}
 
     def setup(self, s: PDEGCNSettings) -> None:
         self.first = self.opening(s.hidden, drop=s.dropout)

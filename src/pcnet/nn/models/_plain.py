@@ -20,7 +20,7 @@ from torch.nn.modules.batchnorm import _NormBase
 from pcnet.errors import PcnetError
 from pcnet.graph import CSR, Operator, SelfLoops
 from pcnet.nn._dropout import Draws
-from pcnet.nn.models._model import Model, ModelSettings
+from pcnet.nn.models._model import Memory, Model, ModelSettings
 
 #: Types that a setting can have, as its default or as its annotation.
 SCALARS = (bool, int, float, str)
@@ -33,7 +33,6 @@ class PlainSettings(ModelSettings):
     """Settings that were made of the signature of a module's `__init__`."""
 
     side_by_side: ClassVar[bool] = False
-    least: ClassVar[Mapping[str, int]] = {}
     #: The class that was registered.
     module: ClassVar[type[nn.Module]]
 
@@ -44,15 +43,10 @@ class PlainSettings(ModelSettings):
         """What a module does besides its parameters may depend on the number of features."""
         return self.build(in_channels, out_channels)
 
-    def node_floats(self, classes: int) -> int:
+    def memory(self, classes: int) -> Memory:
         """A guess: whole numbers among the settings are widths or counts."""
-        return 32 * self.widest(classes)
-
-    def edge_floats(self, classes: int) -> int:
-        return 4 * self.widest(classes)
-
-    def widest(self, classes: int) -> int:
-        return max([classes, *(value for value in vars(self).values() if type(value) is int and value <= 4096)])
+        widest = max([classes, *(value for value in vars(self).values() if type(value) is int and value <= 4096)])
+        return Memory(32 * widest, widest, 4 * widest)
 
 
 class PlainModel(Model[PlainSettings]):
@@ -141,7 +135,15 @@ class PlainModel(Model[PlainSettings]):
             kept = {name: each.clone() for name, each in parameters.items() if not each.requires_grad}
             with self._its_errors("failed"):
                 logits = called(parameters)
-        self._check(logits, nodes)
+        wanted = (nodes, self.out_channels)
+        found = tuple(logits.shape) if isinstance(logits, Tensor) else type(logits).__name__
+        if found != wanted:
+            raise PcnetError(f"{self._name} returns {found}; forward must return logits of shape {wanted}.")
+        if not logits.isfinite().all():
+            raise PcnetError(
+                f"{self._name} returns NaN or infinite logits in its first epoch; look for a logarithm, a root or a "
+                "division by zero in its forward."
+            )
         changed = [name for name, before in kept.items() if not torch.equal(before, parameters[name])]
         if changed:
             raise PcnetError(
@@ -150,17 +152,6 @@ class PlainModel(Model[PlainSettings]):
             )
         self._tried = self.training
         return logits
-
-    def _check(self, logits: Any, nodes: int) -> None:
-        wanted = (nodes, self.out_channels)
-        if not isinstance(logits, Tensor) or tuple(logits.shape) != wanted:
-            found = tuple(logits.shape) if isinstance(logits, Tensor) else type(logits).__name__
-            raise PcnetError(f"{self._name} returns {found}; forward must return logits of shape {wanted}.")
-        if not torch.isfinite(logits).all():
-            raise PcnetError(
-                f"{self._name} returns NaN or infinite logits in its first epoch; look for a logarithm, a root or a "
-                "division by zero in its forward."
-            )
 
     @contextmanager
     def _its_errors(self, what: str) -> Iterator[None]:
@@ -248,12 +239,11 @@ def _features(x: Tensor | CSR, sparse: bool) -> Tensor:
     if not isinstance(x, CSR):
         return x.to_sparse() if sparse and x.layout == torch.strided else x
     known = _written_out[sparse]
-    if x not in known:
-        if sparse:
-            places = torch.stack([x.rows, x.col.long()])
-            known[x] = torch.sparse_coo_tensor(places, x.values, x.shape, is_coalesced=True)
-        else:
-            known[x] = x.to_dense()
+    if x not in known and sparse:
+        places = torch.stack([x.rows, x.col.long()])
+        known[x] = torch.sparse_coo_tensor(places, x.values, x.shape, is_coalesced=True)
+    elif x not in known:
+        known[x] = x.to_dense()
     return known[x]
 
 

@@ -21,7 +21,7 @@ from pcnet.nn.models._layered_net import (
     uniform_by_inputs,
     zeros,
 )
-from pcnet.nn.models._model import ModelSettings
+from pcnet.nn.models._model import Memory, ModelSettings, setting
 
 Norm = Literal["none", "layer", "batch"]
 
@@ -31,32 +31,30 @@ EPSILON = 1e-5
 
 @dataclass(frozen=True)
 class StackedNetSettings(LayeredNetSettings):
-    """What stacked methods have in common, as in Luo et al., NeurIPS 2024; the defaults are the published two layers.
+    """What stacked methods have in common, as in Luo et al., NeurIPS 2024; by default the two published layers."""
 
-    Args:
-        hidden: width of hidden layers.
-        dropout: dropout rate after every hidden layer.
-        layers: number of layers, 1 to 15.
-        norm: what is normalised after a layer: "layer", every node over its columns; "batch", every column over the
-            nodes of the graph at hand; or "none".
-        residual: whether a linear map of what went into a layer is added to what comes out.
-        jumping: whether the logits are read off the sum of all layers instead of the last one.
-    """
+    layers: int = setting(2, "number of layers", least=1, most=15)
+    norm: Norm = setting(
+        "none",
+        'what is normalised after a layer: "layer", every node over its columns; "batch", every column over the nodes '
+        'of the graph at hand; or "none"',
+    )
+    residual: bool = setting(False, "whether a linear map of what goes into a layer is added to what comes out")
+    jumping: bool = setting(False, "whether the logits are read off the sum of all layers, not off the last one")
 
-    least: ClassVar[dict[str, int]] = {"hidden": 1, "layers": 1}
-    most: ClassVar[dict[str, float]] = {"layers": 15}
-    #: Of every layer the mask, what is mapped, mixed, normalised and what comes out.
-    kept: ClassVar[tuple[int, int]] = (10, 12)
-
-    layers: int = 2
-    norm: Norm = "none"
-    residual: bool = False
-    jumping: bool = False
+    def memory(self, classes: int) -> Memory:
+        """Of every layer the mask, what is mapped, mixed, normalised and what comes out."""
+        return stack_memory(self.layers, self.hidden, classes)
 
     @property
     def has_head(self) -> bool:
         """Whether a linear layer reads the logits off hidden layers; as published, the last layer gives them itself."""
         return self.norm != "none" or self.residual or self.jumping
+
+
+def stack_memory(layers: int, hidden: int, classes: int) -> Memory:
+    """What training a stack of layers takes."""
+    return Memory((10 * layers + 12) * hidden + 12 * classes, max(2 * hidden, classes))
 
 
 T = TypeVar("T", bound=ModelSettings)

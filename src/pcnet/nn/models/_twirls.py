@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 import scipy.sparse
@@ -17,47 +17,32 @@ from pcnet.nn._edges import csr_like, entries
 from pcnet.nn._perceptron import Perceptron
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings
 from pcnet.nn.models._methods import method
+from pcnet.nn.models._model import Memory, setting
 from pcnet.propagate import apply_matrix, apply_operator
 
 
 @dataclass(frozen=True)
 class TWIRLSSettings(LayeredNetSettings):
-    """The settings of `TWIRLS`.
+    """The settings of `TWIRLS`; p, tau and T are the shape of attention."""
 
-    Args:
-        hidden: width of f's hidden layer, where `depth` = 2 gives it one.
-        dropout: dropout rate between the two layers of f.
-        drop_in: dropout rate on the features.
-        depth: linear layers of f, 1 or 2, with a ReLU and `dropout` between two.
-        K: number of steps.
-        alpha: length of a step.
-        lam: weight of the graph, λ.
-        attention: when edges are weighed again: "never", "halfway" (after K//2 steps) or "twice" (at the start, too).
-        p, tau, T: the shape of attention; T = 0 cuts no edge.
-    """
+    hidden: int = setting(64, "width of f's hidden layer, where `depth` = 2 gives it one")
+    dropout: float = setting(0.0, "dropout rate between the two layers of f")
+    drop_in: float = setting(0.5, "dropout rate on the features")
+    depth: int = setting(1, "linear layers of f, with a ReLU and `dropout` between two", least=1, most=2)
+    K: int = setting(16, "number of steps")
+    alpha: float = setting(1.0, "length of a step", positive=True)
+    lam: float = setting(1.0, "weight of the graph, λ", positive=True)
+    attention: Literal["never", "halfway", "twice"] = setting(
+        "never", "when edges are weighed again: halfway is after K//2 steps, twice at the start, too"
+    )
+    p: float = setting(1.0, "shape of z: the exponent of ‖y_i − y_j‖² is 1 − p/2")
+    tau: float = setting(0.1, "the least z", positive=True)
+    T: float = setting(0.0, "z above which an edge is cut; 0 cuts none")
 
-    least: ClassVar[dict[str, int]] = {"hidden": 1, "depth": 1}
-    most: ClassVar[dict[str, float]] = {"depth": 2}
-    positive: ClassVar[tuple[str, ...]] = ("alpha", "lam", "tau")
-
-    dropout: float = 0.0
-    drop_in: float = 0.5
-    depth: int = 1
-    K: int = 16
-    alpha: float = 1.0
-    lam: float = 1.0
-    attention: Literal["never", "halfway", "twice"] = "never"
-    p: float = 1.0
-    tau: float = 0.1
-    T: float = 0.0
-
-    def node_floats(self, classes: int) -> int:
-        """Without attention nothing of a step is kept."""
-        return 5 * self.hidden * (self.depth - 1) + 12 * classes
-
-    def edge_floats(self, classes: int) -> int:
-        """With it, every entry's weight, and in each step what it is multiplied by."""
-        return 0 if self.attention == "never" else (self.K + 6) * classes + 16
+    def memory(self, classes: int) -> Memory:
+        """Nothing of a step; but with attention every entry's weight, and in each step what it is multiplied by."""
+        edges = 0 if self.attention == "never" else (self.K + 6) * classes + 16
+        return Memory(5 * self.hidden * (self.depth - 1) + 12 * classes, max(self.hidden, classes), edges)
 
 
 @method("twirls", title="TWIRLS")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -16,21 +16,14 @@ from torch.autograd.function import once_differentiable
 from torch.nn.functional import leaky_relu
 
 from pcnet._progress import Progress
-from pcnet.graph import (
-    CSR,
-    Graph,
-    Operator,
-    SelfLoops,
-    StructuralEdges,
-    StructuralPairs,
-    structural_pairs,
-)
+from pcnet.graph import CSR, Graph, Operator, SelfLoops, StructuralEdges, StructuralPairs, structural_pairs
 from pcnet.nn._dropout import DeviceDraws, Draws
 from pcnet.nn._edges import csr_like, weighted_sums
 from pcnet.nn._module import RunModule
 from pcnet.nn._perceptron import Perceptron
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, over_nodes, uniform, zeros
 from pcnet.nn.models._methods import method
+from pcnet.nn.models._model import Memory, setting
 from pcnet.propagate import product
 
 #: Slope of the attention's ReLU where it is closed.
@@ -39,25 +32,13 @@ SLOPE = 0.2
 
 @dataclass(frozen=True)
 class WRGATSettings(LayeredNetSettings):
-    """The settings of `WRGAT`.
-
-    Args:
-        hidden: width of the hidden layer.
-        dropout: dropout rate between the layers.
-        rings: how many relations are rings at most; None for all that the graph has.
-        edges: whether the graph's own edges are one of the relations.
-        edge_weight: their w_ij.
-        relations, links: number of relations, and of their edges for each node; `for_graph` fills them in.
-    """
-
-    positive: ClassVar[tuple[str, ...]] = ("edge_weight",)
-
-    hidden: int = 128
-    rings: int | None = None
-    edges: bool = False
-    edge_weight: float = 1.0
-    relations: int = 0
-    links: int = 0
+    hidden: int = setting(128, "width of the hidden layer")
+    dropout: float = setting(0.5, "dropout rate between the layers")
+    rings: int | None = setting(None, "how many relations are rings at most; None for all that the graph has")
+    edges: bool = setting(False, "whether the graph's own edges are one of the relations")
+    edge_weight: float = setting(1.0, "w_ij of the graph's own edges", positive=True)
+    relations: int = setting(0, "number of relations; `for_graph` fills it in")
+    links: int = setting(0, "number of their edges for each node; `for_graph` fills it in")
 
     def for_graph(self, graph: Graph, progress: Progress | None = None) -> WRGATSettings:
         operator = self.operator(graph)
@@ -66,12 +47,10 @@ class WRGATSettings(LayeredNetSettings):
         links = -(-found.pattern.nnz // graph.num_nodes)
         return replace(self, relations=found.count, links=links)
 
-    def node_floats(self, classes: int) -> int:
+    def memory(self, classes: int) -> Memory:
         """Every relation's map there and back, attention of every link, and the messages that a GPU writes out."""
-        return 6 * (self.relations + 2) * (self.hidden + classes) + self.links * (2 * self.hidden + 16)
-
-    def widest(self, classes: int) -> int:
-        return max(1 + self.relations, self.links) * max(self.hidden, classes)
+        nodes = 6 * (self.relations + 2) * (self.hidden + classes) + self.links * (2 * self.hidden + 16)
+        return Memory(nodes, max(1 + self.relations, self.links) * max(self.hidden, classes))
 
 
 @method("wrgat", title="WRGAT")
@@ -211,17 +190,14 @@ def _relations(operator: Operator, rings: int | None, edges: bool, edge_weight: 
         kinds.insert(0, own)
     size = len(kinds) * n
 
-    def joined(name: str, step: int = 0) -> NDArray[Any]:
-        """Of all relations, each `step` further than the one before."""
-        return np.concatenate(
-            [np.empty(0, dtype=np.int64), *(getattr(e, name) + r * step for r, e in enumerate(kinds))]
-        )
-
     def matrix(rows: NDArray[Any], columns: NDArray[Any], shape: tuple[int, int]) -> CSR:
         """Ones at (rows, columns)."""
         return csr_like(operator, scipy.sparse.csr_matrix((np.ones(len(rows)), (rows, columns)), shape=shape))
 
-    unordered = joined("target"), joined("source", n), joined("target", n), joined("copies"), joined("weight")
+    # Without any relation they are empty.
+    joined: list[tuple[NDArray[Any], ...]] = [(np.empty(0, dtype=np.int64),) * 5]
+    joined += [(e.target, e.source + r * n, e.target + r * n, e.copies, e.weight) for r, e in enumerate(kinds)]
+    unordered = [np.concatenate(each) for each in zip(*joined, strict=True)]
     order = np.lexsort((unordered[1], unordered[0]))
     row, source, target, copies, weight = (each[order] for each in unordered)
     every, degree = np.arange(len(order)), np.bincount(target, weights=copies, minlength=size)
