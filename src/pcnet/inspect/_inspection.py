@@ -105,11 +105,11 @@ def inspect_graph(
     with warnings.catch_warnings():
         # The inspection has a sentence of its own about directed edges.
         warnings.simplefilter("ignore", PcnetWarning)
-        frequencies = Frequencies.of(graph)
-    progress.advance()
-    links, found = neighbours.links, None
-    if with_probe:
-        found = probe(graph, neighbours, features, progress, splits, seed, metric, threads, device)
+        frequencies, found = Frequencies.of(graph), None
+        progress.advance()
+        if with_probe:
+            found = probe(graph, neighbours, features, progress, splits, seed, metric, threads, device)
+    links = neighbours.links
     advice = advise(links, classes, homophily, features, found, metric=scored_by, untrainable=_untrainable(graph))
     return Inspection(graph.name, links, classes, homophily, features, frequencies, found, advice, graph.notes)
 
