@@ -36,8 +36,7 @@ def compare(
         str, Option("--methods", metavar="NAMES", help="Two methods or more, with commas between them.")
     ] = "mlp,gcn,pcnet",
     preset: Annotated[
-        str | None,
-        Option(metavar="TABLE", help="Splits and settings of a table of the paper, as in --preset table2."),
+        str | None, Option(metavar="TABLE", help="Splits and settings of a table of the paper, as in --preset table2.")
     ] = None,
     protocol: option.Protocol = None,
     metric: option.MetricName = None,
