@@ -37,7 +37,6 @@ def data() -> None:
 @app.command("list")
 def list_datasets(data: Data = None, json_file: Json = None) -> None:
     """Show every named dataset, its size and homophily, and where it was found."""
-    data_folder(data)
     rows = [_facts(dataset, data) for dataset in CATALOGUE.values()]
     numbers = ("nodes", "edges", "features", "classes")
     cells = [
@@ -98,11 +97,9 @@ def export(
 
 
 def _facts(dataset: Dataset, data: Path | None) -> dict[str, Any]:
-    folder = find(dataset, data)
-    inside = PACKAGE if dataset.name == EMBEDDED else None
-    facts = dataset.facts._asdict()
+    folder, facts = find(dataset, data), dataset.facts._asdict()
     facts["edges"] += facts.pop("loops")
-    found = inside if folder is None else str(folder)
+    found = (PACKAGE if dataset.name == EMBEDDED else None) if folder is None else str(folder)
     return {"name": dataset.name, **facts, "origin": dataset.origin, "found": found}
 
 
