@@ -127,6 +127,11 @@ def names_dataset(name: str | None) -> bool:
         return False
 
 
+def names(given: Sequence[str] | None) -> list[str]:
+    """Names that were given one by one or with commas between them."""
+    return [name.strip() for each in given or [] for name in each.split(",") if name.strip()]
+
+
 def metric_words(graph: Graph, metric: Metric, asked: str | None) -> str:
     """Its name, and why it was taken where nobody asked for it: "ROC-AUC, because 'yes' has 78 % of the labels"."""
     if asked is not None or metric.name == "accuracy" or metric.name != default_metric(graph.y).name:

@@ -87,7 +87,7 @@ def reproduce(
     console, origin, reports = option.screen(json_file), provenance(device), dict[str, Any]()
     if tables:
         sweep = TableSweep(store, data, runs, device, threads, origin)
-        cells = paper.cells_of(tables, _names(methods), _names(datasets), as_published=as_published)
+        cells = paper.cells_of(tables, option.names(methods), option.names(datasets), as_published=as_published)
         records, missing, took = _compute(sweep, cells, console, processes, resume, only_known)
         for table in tables:
             own = {cell: record for cell, record in records.items() if cell.table == table}
@@ -120,11 +120,6 @@ def _targets(targets: Sequence[str]) -> list[str]:
                 f"There is no target '{target}'; choose from {', '.join(TARGETS)}.{close_match(target, TARGETS)}"
             )
     return [*TABLES, *OTHERS] if "all" in targets else list(dict.fromkeys(targets))
-
-
-def _names(options: Sequence[str] | None) -> list[str]:
-    """Names that were given one by one or with commas between them."""
-    return [name.strip() for given in options or [] for name in given.split(",") if name.strip()]
 
 
 def _compute(
