@@ -17,6 +17,9 @@ from pcnet.inspect import Features, Probe, _race, inspect_graph
 from pcnet.inspect._measures import Neighbours
 from pcnet.inspect._race import _classes_of, probe, sampled
 
+#: As in an inspection, which has a sentence of its own about directed edges.
+pytestmark = pytest.mark.filterwarnings("ignore::pcnet.PcnetWarning")
+
 
 def planted(case: str, n: int = 240, seed: int = 0) -> Graph:
     """Links that mostly join nodes of one a, features that are b with some noise, and classes that are
