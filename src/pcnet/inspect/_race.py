@@ -99,6 +99,10 @@ def probe(
         more = attempt(each, rest)
         if isinstance(more, Attempt):
             attempts[each] = attempts[each].joined(more)
+        elif len(attempts) > 1:
+            # What fails on a later split was not given up for being worse.
+            del attempts[each]
+            failed[each.name] = more
     run = [*first, *rest]
     note = plan.note
     if not note and len(run) < plan.splits:
