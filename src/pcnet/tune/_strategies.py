@@ -101,9 +101,15 @@ class RandomSearch:
     splits: int
 
     @property
+    def rungs(self) -> list[tuple[int, int]]:
+        """How many trials, the best by what is known so far, are trained on how many splits, counted from the first."""
+        return [(self.trials, self.splits)]
+
+    @property
     def runs(self) -> int:
         """Runs of the whole search."""
-        return self.trials * self.splits
+        before = [0, *(splits for _, splits in self.rungs)]
+        return sum(trials * (splits - old) for (trials, splits), old in zip(self.rungs, before, strict=False))
 
     @cached_property
     def drawn(self) -> list[Values]:
@@ -112,10 +118,15 @@ class RandomSearch:
 
     def jobs(self, results: Results, held: Collection[int]) -> list[Job]:
         """What can be trained now, also what others `held`; nothing at the end of the search."""
-        return self._unknown(range(self.trials), range(self.splits), results)
-
-    def _unknown(self, trials: Iterable[int], splits: range, results: Results) -> list[Job]:
-        return [Job(trial, self.drawn[trial], tuple(splits)) for trial in trials if not results.knows(trial, splits)]
+        trials, before = list(range(self.trials)), 0
+        for count, splits in self.rungs:
+            if before:
+                trials = sorted(standing.trial for standing in results.ranking(before, trials)[:count])
+            new = tuple(range(before, splits))
+            if unknown := [trial for trial in trials if not results.knows(trial, new)]:
+                return [Job(trial, self.drawn[trial], new) for trial in unknown]
+            before = splits
+        return []
 
 
 @dataclass(frozen=True)
@@ -137,30 +148,10 @@ class Halving(RandomSearch):
 
     @property
     def rungs(self) -> list[tuple[int, int]]:
-        """(trials, splits) of each rung, splits counted from the first."""
-        splits = [1]
+        rungs = [(self.trials, 1)]
         # The last rung has half as many splits again at least: fewer would hardly change the order.
-        while 2 * self.splits >= FACTOR * FACTOR * splits[-1]:
-            splits.append(FACTOR * splits[-1])
-        if splits[-1] < self.splits:
-            splits.append(self.splits)
-        trials = [self.trials]
-        for _ in splits[1:]:
-            trials.append(-(-trials[-1] // FACTOR))
-        return list(zip(trials, splits, strict=True))
-
-    @property
-    def runs(self) -> int:
-        before = [0, *(splits for _, splits in self.rungs)]
-        return sum(trials * (splits - old) for (trials, splits), old in zip(self.rungs, before, strict=False))
-
-    def jobs(self, results: Results, held: Collection[int]) -> list[Job]:
-        trials, before = list(range(self.trials)), 0
-        for count, splits in self.rungs:
-            if before:
-                trials = sorted(standing.trial for standing in results.ranking(before, trials)[:count])
-            jobs = self._unknown(trials, range(before, splits), results)
-            if jobs:
-                return jobs
-            before = splits
-        return []
+        while 2 * self.splits >= FACTOR * FACTOR * rungs[-1][1]:
+            rungs.append((-(-rungs[-1][0] // FACTOR), FACTOR * rungs[-1][1]))
+        if rungs[-1][1] < self.splits:
+            rungs.append((-(-rungs[-1][0] // FACTOR), self.splits))
+        return rungs
