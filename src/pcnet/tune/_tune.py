@@ -121,7 +121,7 @@ def tune(
     with Store(store, search.description(graph, splits, targets)) as place:
         scores = place.enter_context(ScoresOnTest(splits, search.metric, place.folder)) if search.leak else None
         if not _is_finished(place):
-            Worker(graph, search, targets, place, threads, device, progress or Silent(), scores).run()
+            Worker(graph, search, targets, place, threads, torch.device(device), progress or Silent(), scores).run()
         score = partial(run_experiment, graph, threads=threads, device=device)
         while not _is_finished(place):
             with place.transaction():
