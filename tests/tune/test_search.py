@@ -19,6 +19,7 @@ from pcnet.experiment import Experiment, resolve, run_experiment
 from pcnet.training import _division, train_each
 from pcnet.tune import Score, Search, Space, tune
 from pcnet.tune import _tune as module
+from pcnet.tune._space import settings_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::pcnet.PcnetWarning")
 
@@ -32,7 +33,7 @@ def by_hand(graph, experiment, space, trials, metric="accuracy"):
     losses = np.zeros_like(val)
     base = experiment.model, experiment.training
     for trial in range(-1, trials):
-        model, training = base if trial < 0 else space.sample(0, trial, base)
+        model, training = base if trial < 0 else settings_of(space.draw(0, trial), base)
         for place, number in enumerate(experiment.seeds):
             split = make_split(graph, experiment.protocol, number)
             (outcome,) = train(graph, [Run(model, training, Targets.from_split(split), number)], threads=1)
@@ -54,7 +55,7 @@ def test_it_finds_what_a_loop_finds(graph, experiment, space, search, tmp_path):
     assert best["search"]["trial"] == chosen
     np.testing.assert_allclose(best["val"]["per_run"], val[chosen])
     np.testing.assert_allclose(best["test"]["per_run"], test[chosen])
-    model, training = space.sample(0, chosen, (experiment.model, experiment.training))
+    model, training = settings_of(space.draw(0, chosen), (experiment.model, experiment.training))
     assert best["model"] == dataclasses.asdict(model)
     assert best["training"] == dataclasses.asdict(training)
     # The usual leak, measured.

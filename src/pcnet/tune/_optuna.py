@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -17,8 +17,13 @@ from pcnet.tune._strategies import Job, RandomSearch, Results
 if TYPE_CHECKING:
     import optuna
 
-#: The first is the one that is used when none is named.
-SAMPLERS = ("tpe", "gp", "random")
+#: Optuna's name of each sampler, and how it is asked for; the first is the one that is used when none is named.
+SAMPLERS: Mapping[str, tuple[str, dict[str, Any]]] = {
+    # A round is asked for before any of it is known: a liar keeps its trials apart from each other.
+    "tpe": ("TPESampler", {"multivariate": True, "constant_liar": True}),
+    "gp": ("GPSampler", {}),
+    "random": ("RandomSampler", {}),
+}
 
 
 def check_installed() -> None:
@@ -59,6 +64,7 @@ class OptunaSearch(RandomSearch):
         from optuna.trial import TrialState, create_trial
 
         distributions = {name: _distribution(axis) for name, axis in self.space.axes.items()}
+        sampler, options = SAMPLERS[self.sampler]
         new: dict[int, Values] = {}
         optuna.logging.set_verbosity(optuna.logging.WARNING)
         with warnings.catch_warnings():
@@ -68,21 +74,11 @@ class OptunaSearch(RandomSearch):
                 told = {"value": max(gains[trial], self.worst)} if trial in gains else {"state": TrialState.RUNNING}
                 study.add_trial(create_trial(params=values, distributions=distributions, **told))
             for trial in range(len(asked), min(self.trials, len(asked) + self.batch)):
-                study.sampler = self._sampler(trial)
+                seed = int(np.random.SeedSequence([self.seed, trial]).generate_state(1)[0])
+                study.sampler = getattr(optuna.samplers, sampler)(seed=seed, **options)
                 params = study.ask(distributions).params
                 new[trial] = {name: _value(axis, params[name]) for name, axis in self.space.axes.items()}
         return new
-
-    def _sampler(self, trial: int) -> optuna.samplers.BaseSampler:
-        from optuna import samplers
-
-        seed = int(np.random.SeedSequence([self.seed, trial]).generate_state(1)[0])
-        if self.sampler == "gp":
-            return samplers.GPSampler(seed=seed)
-        if self.sampler == "random":
-            return samplers.RandomSampler(seed=seed)
-        # A round is asked for before any of it is known: a liar keeps its trials apart from each other.
-        return samplers.TPESampler(seed=seed, multivariate=True, constant_liar=True)
 
 
 def _distribution(axis: Axis) -> optuna.distributions.BaseDistribution:

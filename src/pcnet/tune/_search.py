@@ -73,7 +73,7 @@ class Search:
         _check_known("strategy", self.strategy, STRATEGIES)
         if self.strategy == "optuna":
             check_installed()
-            object.__setattr__(self, "sampler", self.sampler or SAMPLERS[0])
+            object.__setattr__(self, "sampler", self.sampler or next(iter(SAMPLERS)))
             _check_known("sampler", str(self.sampler), SAMPLERS)
         elif self.sampler is not None:
             raise PcnetError(f"A sampler belongs to the strategy optuna; {self.strategy} has none.")

@@ -87,10 +87,6 @@ class Space:
         combinations = itertools.product(*(axis.values for axis in self.axes.values()))
         return [dict(zip(self.axes, values, strict=True)) for values in combinations]
 
-    def sample(self, seed: int, trial: int, base: Settings) -> Settings:
-        """The settings of a trial; what is not searched is as in `base`."""
-        return settings_of(self.draw(seed, trial), base)
-
     def fixing(self, assignments: Iterable[str], model: ModelSettings) -> Space:
         """Without the axes that `key=value` assignments fix, and those of layers that the model does not have."""
         fixed = {assignment.partition("=")[0].strip() for assignment in assignments}
