@@ -101,10 +101,10 @@ class TrainingSettings:
     def check_groups(self, groups: tuple[str, ...]) -> None:
         """Refuse rates for parameter groups that the model does not have, and groups without a rate."""
         for name, rates in (("lr", self.lr), ("wd", self.wd)):
-            unknown = next((group for group in rates if group not in (*groups, ALL)), None)
-            if unknown is not None:
-                known = ", ".join(groups)
-                raise SettingError(f"There is no parameter group '{unknown}' for {name}; this model has {known}.")
+            for group in rates:
+                if group not in (*groups, ALL):
+                    known = ", ".join(groups)
+                    raise SettingError(f"There is no parameter group '{group}' for {name}; this model has {known}.")
             for group in groups:
                 rate_of(rates, group)
 
