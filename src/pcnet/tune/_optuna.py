@@ -49,14 +49,13 @@ class OptunaSearch(RandomSearch):
     worst: float = 0.0
 
     def jobs(self, results: Results, held: Collection[int]) -> list[Job]:
-        every = tuple(range(self.splits))
         asked = {trial: results.values[trial] for trial in sorted(results.values) if trial >= 0}
-        unknown = {trial: values for trial, values in asked.items() if not results.knows(trial, every)}
+        gains = {standing.trial: standing.gain for standing in results.ranking(self.splits, asked)}
+        unknown = {trial: values for trial, values in asked.items() if trial not in gains}
         # The next round is asked for when nothing of the ones before is free.
         if len(asked) < self.trials and {*unknown} <= {*held}:
-            gains = {trial: results.standing(trial, every).gain for trial in asked if trial not in unknown}
             unknown |= self._ask(asked, gains)
-        return [Job(trial, values, every) for trial, values in unknown.items()]
+        return [Job(trial, values, tuple(range(self.splits))) for trial, values in unknown.items()]
 
     def _ask(self, asked: dict[int, Values], gains: dict[int, float]) -> dict[int, Values]:
         """A round of trials, after those that were asked for; one without a gain is under way."""

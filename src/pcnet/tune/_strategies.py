@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -68,17 +68,15 @@ class Results:
         """Whether a trial was trained on all of these splits."""
         return trial in self.scores and all(split in self.scores[trial] for split in splits)
 
-    def standing(self, trial: int, splits: Sequence[int]) -> Standing:
-        """Where a trial stands by its scores on these splits."""
-        scores = [self.scores[trial][split] for split in splits]
-        # Exact sums: trials with the same scores on other splits are a tie, whatever the order of adding.
-        gain, loss = (math.fsum(each) / len(splits) for each in ([s.gain for s in scores], [s.loss for s in scores]))
-        return Standing(trial, gain, loss)
-
     def ranking(self, splits: int, among: Iterable[int] | None = None) -> list[Standing]:
         """Trials that were trained on the first `splits` splits: higher gain first, then lower loss, then by number."""
-        trials, first = self.scores if among is None else among, range(splits)
-        standings = (self.standing(trial, first) for trial in trials if self.knows(trial, first))
+        standings = []
+        for trial in self.scores if among is None else among:
+            if self.knows(trial, range(splits)):
+                scores = [self.scores[trial][split] for split in range(splits)]
+                # Exact sums: trials with the same scores on other splits are a tie, whatever the order of adding.
+                gain, loss = (math.fsum(each) / splits for each in ([s.gain for s in scores], [s.loss for s in scores]))
+                standings.append(Standing(trial, gain, loss))
         return sorted(standings, key=lambda standing: (-standing.gain, standing.loss, standing.trial))
 
 
