@@ -112,7 +112,7 @@ def train_each(
     for run in runs:
         run.training.check_groups(run.model.groups)
         _check_metric(run)
-    for targets in {id(run.targets): run.targets for run in runs}.values():
+    for targets in dict.fromkeys(run.targets for run in runs):
         _check_targets(targets, graph.num_nodes)
     x = graph.x.to(device)
     models = {run.model.batch_key: run.model for run in runs}
@@ -174,8 +174,8 @@ def train_each(
 
 
 def _check_targets(targets: Targets, num_nodes: int) -> None:
-    for name in ("train", "val"):
-        nodes, labels = getattr(targets, name), getattr(targets, f"{name}_labels")
+    parts = ("train", targets.train, targets.train_labels), ("val", targets.val, targets.val_labels)
+    for name, nodes, labels in parts:
         if len(nodes) == 0:
             raise PcnetError(f"The split has no {name} node; every run needs at least one.")
         if int(nodes.min()) < 0 or int(nodes.max()) >= num_nodes:

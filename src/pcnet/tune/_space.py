@@ -19,15 +19,13 @@ from pcnet._files import read_json
 from pcnet.errors import PcnetError, PcnetWarning
 from pcnet.experiment import DEFAULT_METHOD, method_file, override
 from pcnet.nn import ModelSettings, PCNetSettings
-from pcnet.training import TrainingSettings
+from pcnet.training import ALL, TrainingSettings
 
 Settings = tuple[ModelSettings, TrainingSettings]
 Values = dict[str, Any]
 
 #: Settings with a value for each parameter group, searched under names such as `lr.theta`.
 GROUPED = ("lr", "wd")
-#: Their name for all groups that have none of their own.
-ALL = "all"
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ class Score:
 
 def reported(metric: Metric, gain: float) -> float:
     """A gain as reports have the metric: in percent where it is a share, without the sign."""
-    return metric.sign * (100 if metric.percent else 1) * gain
+    return metric.sign * metric.scale * gain
 
 
 @dataclass(frozen=True)
