@@ -64,14 +64,10 @@ class Database(ExitStack):
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """What is read and written inside no other process interferes with; an exception takes it back."""
-        with _explained(self.path):
-            try:
-                self._connection.execute("BEGIN IMMEDIATE")
-                yield
-                self._connection.commit()
-            except BaseException:
-                self._connection.rollback()
-                raise
+        # The connection commits, or rolls back.
+        with _explained(self.path), self._connection:
+            self._connection.execute("BEGIN IMMEDIATE")
+            yield
 
     def read(self, query: str) -> list[tuple[Any, ...]]:
         """The rows that a query finds."""
