@@ -9,13 +9,16 @@ import numpy as np
 import pytest
 import torch
 
-from pcnet import Graph
+from pcnet import Graph, PcnetError
 from pcnet._progress import Progress, Silent
 from pcnet.experiment import Experiment, resolve
 from pcnet.graph import Column, Schema
 from pcnet.inspect import Features, Probe, _race, inspect_graph
 from pcnet.inspect._measures import Neighbours
 from pcnet.inspect._race import _classes_of, probe, sampled
+
+#: As in an inspection, which has a sentence of its own about directed edges.
+pytestmark = pytest.mark.filterwarnings("ignore::pcnet.PcnetWarning")
 
 
 def planted(case: str, n: int = 240, seed: int = 0) -> Graph:
@@ -178,6 +181,22 @@ def test_a_method_that_cannot_be_trained_is_left_out_and_says_why(monkeypatch):
     assert "gcn" not in {each.method for each in found.attempts}
     assert found.left_out["gcn"] == "Its training diverged."
     assert found.best("both").method == "pcnet"
+
+
+@pytest.mark.usefixtures("short")
+def test_a_method_that_fails_on_a_later_split_says_why_too(monkeypatch):
+    """It was not given up for being worse than another."""
+    train = _race.train
+
+    def failing(graph: Graph, runs: Any, **how: Any) -> Any:
+        if runs[0].model.method == "gcn" and runs[0].seed >= _race.FIRST:
+            raise PcnetError("The third split is too much for it.")
+        return train(graph, runs, **how)
+
+    monkeypatch.setattr(_race, "train", failing)
+    found = probed(planted("both", n=80))
+    assert "gcn" not in {each.method for each in found.attempts}
+    assert found.left_out["gcn"] == "The third split is too much for it."
 
 
 class Stages(Silent):

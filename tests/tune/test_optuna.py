@@ -11,7 +11,7 @@ from stored_search import known, scores, values
 from pcnet import PcnetError
 from pcnet.training import _division, train_each
 from pcnet.tune import DEFAULTS, Search, Space, tune
-from pcnet.tune._optuna import _distribution
+from pcnet.tune._strategies import _distribution
 
 optuna = pytest.importorskip("optuna")
 pytestmark = pytest.mark.filterwarnings("ignore::pcnet.PcnetWarning")
@@ -109,7 +109,7 @@ def test_it_learns_from_what_it_is_told(graph, experiment, tmp_path):
 
 
 def test_without_optuna(experiment, space, monkeypatch):
-    monkeypatch.setattr("pcnet.tune._optuna.find_spec", lambda name: None)
+    monkeypatch.setattr("pcnet.tune._strategies.find_spec", lambda name: None)
     with pytest.raises(PcnetError, match=r"needs Optuna, which is not installed; pip install 'pcnet\[optuna\]'"):
         Search(experiment, space, strategy="optuna")
     Search(experiment, space, strategy="halving")

@@ -19,6 +19,7 @@ from pcnet.experiment import Experiment, resolve, run_experiment
 from pcnet.training import _division, train_each
 from pcnet.tune import Score, Search, Space, tune
 from pcnet.tune import _tune as module
+from pcnet.tune._space import settings_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::pcnet.PcnetWarning")
 
@@ -32,7 +33,7 @@ def by_hand(graph, experiment, space, trials, metric="accuracy"):
     losses = np.zeros_like(val)
     base = experiment.model, experiment.training
     for trial in range(-1, trials):
-        model, training = base if trial < 0 else space.sample(0, trial, base)
+        model, training = base if trial < 0 else settings_of(space.draw(0, trial), base)
         for place, number in enumerate(experiment.seeds):
             split = make_split(graph, experiment.protocol, number)
             (outcome,) = train(graph, [Run(model, training, Targets.from_split(split), number)], threads=1)
@@ -54,7 +55,7 @@ def test_it_finds_what_a_loop_finds(graph, experiment, space, search, tmp_path):
     assert best["search"]["trial"] == chosen
     np.testing.assert_allclose(best["val"]["per_run"], val[chosen])
     np.testing.assert_allclose(best["test"]["per_run"], test[chosen])
-    model, training = space.sample(0, chosen, (experiment.model, experiment.training))
+    model, training = settings_of(space.draw(0, chosen), (experiment.model, experiment.training))
     assert best["model"] == dataclasses.asdict(model)
     assert best["training"] == dataclasses.asdict(training)
     # The usual leak, measured.
@@ -190,7 +191,7 @@ def test_what_searches_and_chooses_cannot_name_the_test_scores():
     blind = {path.name: path for path in files("pcnet.tune").iterdir() if path.name.endswith(".py")}
     for name in ("__init__.py", "_tune.py"):
         del blind[name]
-    assert {"_search.py", "_worker.py", "_strategies.py", "_optuna.py", "_store.py"} <= {*blind}
+    assert {"_search.py", "_worker.py", "_strategies.py", "_store.py"} <= {*blind}
     for name, path in blind.items():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom):

@@ -37,7 +37,8 @@ def test_a_search_on_a_gpu(graph, asked, tmp_path, monkeypatch, size):
 def test_blocks_are_given_back(graph, asked, monkeypatch):
     monkeypatch.setattr(_division, "DEVICE_RUNS", 32)
     targets = [Targets.from_split(split) for split in splits_of(graph, asked.experiment)]
-    runs = [Run(*asked.space.sample(0, trial, asked.base), targets[trial % 3], trial % 3) for trial in range(96)]
+    drawn = [asked.settings(trial, asked.space.draw(0, trial)) for trial in range(96)]
+    runs = [Run(*settings, targets[trial % 3], trial % 3) for trial, settings in enumerate(drawn)]
 
     def epochs():
         return train_each(graph, runs, device="cuda", collect=lambda index, outcome: outcome.epochs)

@@ -19,8 +19,7 @@ from stored_search import claims, rows, scores
 
 from pcnet import PcnetError
 from pcnet.tune import Results, Score
-from pcnet.tune._database import Database, Lifeline
-from pcnet.tune._store import Store
+from pcnet.tune._store import Database, Lifeline, Store
 from pcnet.tune._strategies import Job
 
 NUMBERS = "CREATE TABLE numbers (number INTEGER)"
@@ -30,7 +29,7 @@ SCORES = {(3, 0): Score(0.1 + 0.2, 1 / 3, 7), (3, 1): Score(0.25, 2.0, 9)}
 COUNT = """
 import sys
 from pathlib import Path
-from pcnet.tune._database import Database
+from pcnet.tune._store import Database
 database = Database(Path(sys.argv[1]), "CREATE TABLE numbers (number INTEGER)")
 print("ready", flush=True)
 for _ in range(int(sys.argv[2])):
@@ -155,7 +154,7 @@ def test_a_lifeline(tmp_path, start):
     line.close()
     assert (Lifeline.holds(path), list(tmp_path.iterdir())) == (False, [])
     code = (
-        "import sys, time, pathlib; from pcnet.tune._database import Lifeline; "
+        "import sys, time, pathlib; from pcnet.tune._store import Lifeline; "
         "line = Lifeline(pathlib.Path(sys.argv[1])); print('ready', flush=True); time.sleep(600)"
     )
     process = start(code, path)

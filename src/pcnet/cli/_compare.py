@@ -36,8 +36,7 @@ def compare(
         str, Option("--methods", metavar="NAMES", help="Two methods or more, with commas between them.")
     ] = "mlp,gcn,pcnet",
     preset: Annotated[
-        str | None,
-        Option(metavar="TABLE", help="Splits and settings of a table of the paper, as in --preset table2."),
+        str | None, Option(metavar="TABLE", help="Splits and settings of a table of the paper, as in --preset table2.")
     ] = None,
     protocol: option.Protocol = None,
     metric: option.MetricName = None,
@@ -73,7 +72,9 @@ def compare(
     defaults; test labels choose nothing. A method that cannot be trained on this graph is left out and says why. Each
     method is kept as soon as it is trained: after Ctrl-C, the same command goes on where it was.
     """
-    chosen = _methods(methods)
+    chosen = list(dict.fromkeys(method_file(name).name for name in option.names([methods])))
+    if len(chosen) < 2:
+        raise PcnetError("A comparison needs two methods or more, as in --methods mlp,gcn,pcnet.")
     device, console = chosen_device(device), option.screen(json_file)
     if preset is not None:
         _check_preset(preset, graph, protocol, defaults)
@@ -145,13 +146,6 @@ def _train_all(
         kept_there = f"{done} {'are' if len(trained) > 1 else 'is'} kept in {folder.path}"
         raise Interrupted(f"Interrupted; {kept_there}: the same command goes on with {rest}.") from None
     return [trained[method] for method in folder.experiments if method in trained], left_out
-
-
-def _methods(names: str) -> list[str]:
-    chosen = list(dict.fromkeys(method_file(name.strip()).name for name in names.split(",") if name.strip()))
-    if len(chosen) < 2:
-        raise PcnetError("A comparison needs two methods or more, as in --methods mlp,gcn,pcnet.")
-    return chosen
 
 
 def _check_preset(preset: str, graph: str | None, protocol: str | None, defaults: bool) -> None:

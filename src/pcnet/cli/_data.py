@@ -37,17 +37,17 @@ def data() -> None:
 @app.command("list")
 def list_datasets(data: Data = None, json_file: Json = None) -> None:
     """Show every named dataset, its size and homophily, and where it was found."""
-    data_folder(data)
     rows = [_facts(dataset, data) for dataset in CATALOGUE.values()]
     numbers = ("nodes", "edges", "features", "classes")
-    cells = [
-        [row["name"], *(f"{row[each]:,}" for each in numbers), f"{row['homophily']:.2f}", _short(row["found"])]
-        for row in rows
-    ]
+    places = {None: "not found", PACKAGE: PACKAGE, str(cache_folder()): "cache"}
+    cells = []
+    for row in rows:
+        place = places.get(row["found"], "data folder")
+        cells.append([row["name"], *(f"{row[each]:,}" for each in numbers), f"{row['homophily']:.2f}", place])
     title, columns = "Datasets (edges: undirected, with native loops)", ("name", *numbers, "homophily", "found in")
     table = Table(title, columns, cells, words=("found in",)).rich()
-    places = f"data folder: {data_folder(data) or 'none (--data or PCNET_DATA)'}", f"cache: {cache_folder()}"
-    emit_json(json_file, rows, table, *places)
+    where = f"data folder: {data_folder(data) or 'none (--data or PCNET_DATA)'}", f"cache: {cache_folder()}"
+    emit_json(json_file, rows, table, *where)
 
 
 @app.command("get")
@@ -98,14 +98,7 @@ def export(
 
 
 def _facts(dataset: Dataset, data: Path | None) -> dict[str, Any]:
-    folder = find(dataset, data)
-    inside = PACKAGE if dataset.name == EMBEDDED else None
-    facts = dataset.facts._asdict()
+    folder, facts = find(dataset, data), dataset.facts._asdict()
     facts["edges"] += facts.pop("loops")
-    found = inside if folder is None else str(folder)
+    found = (PACKAGE if dataset.name == EMBEDDED else None) if folder is None else str(folder)
     return {"name": dataset.name, **facts, "origin": dataset.origin, "found": found}
-
-
-def _short(found: str | None) -> str:
-    names = {None: "not found", PACKAGE: PACKAGE, str(cache_folder()): "cache"}
-    return names.get(found, "data folder")

@@ -10,7 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import torch
 from typer import Argument, Option
 
 from pcnet.cli._file_options import Data as Data
@@ -31,6 +30,7 @@ from pcnet.data import (
 )
 from pcnet.errors import PcnetError, PcnetWarning, close_match
 from pcnet.graph import Graph
+from pcnet.inspect import Classes
 from pcnet.nn import load_plugin
 from pcnet.show import ProgressBar
 
@@ -127,14 +127,18 @@ def names_dataset(name: str | None) -> bool:
         return False
 
 
+def names(given: Sequence[str] | None) -> list[str]:
+    """Names that were given one by one or with commas between them."""
+    return [name.strip() for each in given or [] for name in each.split(",") if name.strip()]
+
+
 def metric_words(graph: Graph, metric: Metric, asked: str | None) -> str:
     """Its name, and why it was taken where nobody asked for it: "ROC-AUC, because 'yes' has 78 % of the labels"."""
     if asked is not None or metric.name == "accuracy" or metric.name != default_metric(graph.y).name:
         return metric.title
-    counts = torch.bincount(graph.y[graph.y >= 0])
-    largest = int(counts.argmax())
-    share = float(counts[largest]) / float(counts.sum())
-    return f"{metric.title}, because '{graph.class_names[largest]}' has {100 * share:.0f} % of the labels"
+    classes = Classes.of(graph)
+    share = max(classes.counts) / classes.labelled
+    return f"{metric.title}, because '{classes.majority}' has {100 * share:.0f} % of the labels"
 
 
 def command(*words: str, **options: Given) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -87,7 +87,7 @@ def reproduce(
     console, origin, reports = option.screen(json_file), provenance(device), dict[str, Any]()
     if tables:
         sweep = TableSweep(store, data, runs, device, threads, origin)
-        cells = paper.cells_of(tables, _names(methods), _names(datasets), as_published=as_published)
+        cells = paper.cells_of(tables, option.names(methods), option.names(datasets), as_published=as_published)
         records, missing, took = _compute(sweep, cells, console, processes, resume, only_known)
         for table in tables:
             own = {cell: record for cell, record in records.items() if cell.table == table}
@@ -99,17 +99,15 @@ def reproduce(
                 _write(out / name, report, [*shown, paper.cells_table(report)], console)
                 paper.plot_differences(report, out / f"{name}.png")
                 reports[name] = report
-    others: dict[str, tuple[Callable[..., dict[str, Any]], Callable[..., Table]]] = {
-        "figure2": (paper.run_figure2, paper.figure2_table),
-        "datasets": (partial(paper.run_datasets, data), paper.datasets_table),
-    }
-    for target, (run, table_of) in others.items():
-        if target in chosen:
-            with ProgressBar() as progress:
-                reports[target] = {**origin, **run(progress=progress)}
-            _write(out / target, reports[target], [table_of(reports[target])], console)
     if "figure2" in chosen:
-        paper.plot_figure2(reports["figure2"], out / "figure2.png")
+        with ProgressBar() as progress:
+            reports["figure2"] = report = {**origin, **paper.run_figure2(progress=progress)}
+        _write(out / "figure2", report, [paper.figure2_table(report)], console)
+        paper.plot_figure2(report, out / "figure2.png")
+    if "datasets" in chosen:
+        with ProgressBar() as progress:
+            reports["datasets"] = report = {**origin, **paper.run_datasets(data, progress=progress)}
+        _write(out / "datasets", report, [paper.datasets_table(report)], console)
     option.emit_json(json_file, reports)
 
 
@@ -120,11 +118,6 @@ def _targets(targets: Sequence[str]) -> list[str]:
         if target not in TARGETS:
             raise unknown("target", target, TARGETS)
     return [*TABLES, *OTHERS] if "all" in targets else list(dict.fromkeys(targets))
-
-
-def _names(options: Sequence[str] | None) -> list[str]:
-    """Names that were given one by one or with commas between them."""
-    return [name.strip() for given in options or [] for name in given.split(",") if name.strip()]
 
 
 def _compute(

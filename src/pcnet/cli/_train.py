@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from typer import Option
 
@@ -55,16 +55,9 @@ def train(
         raise PcnetError("--preset brings splits of its own; leave out --preset or --protocol.")
     device, console = chosen_device(device), option.screen(json_file)
     own = None if option.names_dataset(graph_name) else option.graph_at(graph_name, data, read)
-    experiment = resolve(
-        graph_name if own is None else own,
-        method,
-        preset=preset,
-        protocol=protocol,
-        metric=metric,
-        overrides=assignments or [],
-        runs=runs,
-        seed=seed,
-    ).checked()
+    asked: dict[str, Any] = {"preset": preset, "protocol": protocol, "metric": metric, "runs": runs, "seed": seed}
+    of = graph_name if own is None else own
+    experiment = resolve(of, method, overrides=assignments or [], **asked).checked()
     # A named dataset is looked for once everything else is known to be right.
     graph = option.graph_at(experiment.dataset, data, read) if own is None else own
     require_labels(graph)

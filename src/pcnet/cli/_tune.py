@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 from typer import Argument, Option
 
-from pcnet._files import read_toml, write_text
 from pcnet._machine import chosen_device, device_note
 from pcnet.cli import _options as option
 from pcnet.data import load_dataset
 from pcnet.errors import Interrupted, PcnetError
 from pcnet.experiment import DEFAULT_METHOD, command_line, presets, provenance, resolve
-from pcnet.show import ProgressBar, print_notes, print_tuned, tune_headline, tuned_table, write_tuned_tables
-from pcnet.tune import Search, Tuned, cells_to_search, space_of
+from pcnet.show import ProgressBar, print_tuned, tune_headline, tuned_table, write_chosen, write_tuned_tables
+from pcnet.tune import Search, cells_to_search, space_of
 from pcnet.tune import tune as run_search
 
 
@@ -61,8 +58,7 @@ def tune(
         Path | None, Option(metavar="DIR", help="Folder of the search; runs/tune-DATASET-PRESET by default.")
     ] = None,
     out: Annotated[
-        Path,
-        Option(metavar="DIR", help="Of whole tables: folder for tuned-tables.json and .md, or METHOD.toml."),
+        Path, Option(metavar="DIR", help="Of whole tables: folder for tuned-tables.json and .md, or METHOD.toml.")
     ] = Path("results"),
     threads: option.Threads = None,
     device: option.Device = "auto",
@@ -82,7 +78,7 @@ def tune(
     """
     device, console, fixed = chosen_device(device), option.screen(json_file), assignments or []
 
-    def search(dataset: str, preset: str | None, store: Path | None) -> Tuned:
+    def search(dataset: str, preset: str | None, store: Path | None) -> dict[str, Any]:
         graph = option.graph_at(dataset, data, read)
         of = dataset if option.names_dataset(dataset) else graph
         # A grid that is searched again starts where it did: what it chose the last time does not count.
@@ -104,13 +100,13 @@ def tune(
                 tuned = run_search(graph, asked, folder, threads=threads, device=device, progress=bar, provenance=said)
         except KeyboardInterrupt:
             raise Interrupted(f"Interrupted; the same command continues the search in {folder}.") from None
-        print_tuned(console, tuned, option.command("train", dataset, preset=folder / "best.json", read=read, data=data))
-        print_notes(console, (*graph.notes, *tuned.best["notes"]))
-        return tuned
+        train = option.command("train", dataset, preset=folder / "best.json", read=read, data=data)
+        print_tuned(console, graph, tuned, train)
+        return tuned.best
 
     tables = tuple(presets()) if dataset == "all" else (dataset,)
     if not set(tables) <= set(presets()):
-        option.emit_json(json_file, search(dataset, preset, store).best)
+        option.emit_json(json_file, search(dataset, preset, store))
         return
     if preset is not None or protocol is not None:
         raise PcnetError(f"{dataset} has its own splits; leave out --preset and --protocol.")
@@ -118,56 +114,20 @@ def tune(
         raise PcnetError(f"{dataset} is scored by accuracy, as in the paper; leave out --metric.")
     if method != DEFAULT_METHOD and assignments:
         raise PcnetError(f"The settings of {method} for a table are written to a file; leave out --set.")
-    bests = []
+    bests, folder, prefix = [], store or Path("runs") / "tune", "" if method == DEFAULT_METHOD else f"{method}-"
     for table in tables:
         for name in cells_to_search(table, method):
-            folder = store or Path("runs") / "tune"
             try:
                 load_dataset(name, data)
             except PcnetError as error:
                 console.print(f"{table} {name}: left out. {error}", style="dim")
                 continue
-            part = f"{table}-{name}" if method == DEFAULT_METHOD else f"{method}-{table}-{name}"
-            bests.append(search(name, table, folder / part).best)
+            bests.append(search(name, table, folder / f"{prefix}{table}-{name}"))
     if not bests:
         raise PcnetError("Nothing is left to search, or no dataset of it was found; name a folder with --data.")
     if method == DEFAULT_METHOD:
         bests = write_tuned_tables(out, bests, command_line())
         console.print(tuned_table(bests).rich())
     else:
-        console.print(f"The chosen settings are in {_write_chosen(out, method, bests)}.")
+        console.print(f"The chosen settings are in {write_chosen(out, method, bests)}.")
     option.emit_json(json_file, {"cells": bests})
-
-
-def _write_chosen(folder: Path, method: str, bests: Sequence[Mapping[str, Any]]) -> Path:
-    """Add the choices to `folder`/METHOD.toml, for presets to be read from; cells of other searches stay."""
-    path = folder / f"{method}.toml"
-    tables: dict[str, dict[str, Any]] = read_toml(path) if path.exists() else {}
-    for best in bests:
-        tables.setdefault(best["preset"], {})[best["dataset"]] = _cell(best)
-    lines = [
-        f"# Chosen by mean validation accuracy, in percent beside each, from the grid in ../{method}.toml;",
-        "# `pcnet tune TABLE --method NAME` searches again and writes this file.",
-    ]
-    for table, cells in sorted(tables.items()):
-        for dataset, cell in cells.items():
-            lines += ["", f"[{table}.{dataset}]", *(f"{key} = {_inline(value)}" for key, value in cell.items())]
-    write_text(path, "\n".join(lines) + "\n")
-    return path
-
-
-def _cell(best: Mapping[str, Any]) -> dict[str, Any]:
-    """What was searched, as a method's file has it, and where it comes from."""
-    names = dict.fromkeys(axis.partition(".")[0] for axis in best["search"]["space"])
-    return {
-        "source": f"validation on {len(best['seeds'])} splits, {best['search']['trials']} settings",
-        **{part: {name: best[part][name] for name in names if name in best[part]} for part in ("model", "training")},
-        "validation": round(best["val"]["mean"], 2),
-        **{key: best[key] for key in ("command", "date", "machine")},
-    }
-
-
-def _inline(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{key} = {_inline(each)}" for key, each in value.items()) + " }" if value else "{}"
-    return json.dumps(value, ensure_ascii=False)

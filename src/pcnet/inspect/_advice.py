@@ -102,7 +102,6 @@ def advise(
     homophily: Homophily,
     features: Features,
     probe: Probe | None,
-    *,
     metric: Metric,
     untrainable: str = "",
 ) -> Advice:

@@ -105,26 +105,24 @@ def inspect_graph(
     with warnings.catch_warnings():
         # The inspection has a sentence of its own about directed edges.
         warnings.simplefilter("ignore", PcnetWarning)
-        frequencies = Frequencies.of(graph)
-    progress.advance()
-    links, found = neighbours.links, None
-    if with_probe:
-        found = probe(graph, neighbours, features, progress, splits, seed, metric, threads, device)
-    advice = advise(links, classes, homophily, features, found, metric=scored_by, untrainable=_untrainable(graph))
+        frequencies, found = Frequencies.of(graph), None
+        progress.advance()
+        if with_probe:
+            found = probe(graph, neighbours, features, progress, splits, seed, metric, threads, device)
+    links = neighbours.links
+    advice = advise(links, classes, homophily, features, found, scored_by, _untrainable(graph, classes))
     return Inspection(graph.name, links, classes, homophily, features, frequencies, found, advice, graph.notes)
 
 
-def _untrainable(graph: Graph) -> str:
+def _untrainable(graph: Graph, classes: Classes) -> str:
     """Why nothing can be trained on the graph, and what it would take; empty where something can."""
-    present = graph.y[graph.y >= 0].unique()
-    if len(present) == 0:
+    if not classes.labelled:
         return (
             "Nothing can be trained yet: no node has a label. Name the column that holds them with "
             "--read label=COLUMN, or label nodes of two classes or more."
         )
-    if len(present) == 1:
-        only = graph.class_names[int(present[0])]
-        return f"Nothing can be trained yet: every label is '{only}'. Label nodes of another class, too."
+    if max(classes.counts) == classes.labelled:
+        return f"Nothing can be trained yet: every label is '{classes.majority}'. Label nodes of another class, too."
     try:
         make_split(graph, STRATIFIED, 0)
     except PcnetError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -147,15 +148,13 @@ class Features:
         if isinstance(graph.x, CSR):
             low, high = low.toarray().ravel(), high.toarray().ravel()
         filled = np.asarray((x != 0).sum(axis=1)).ravel()
-        names: list[str] = []
-        if graph.schema is not None:
-            all_names = [name for column in graph.schema.columns for name in column.features]
-            names = [all_names[place] for place in np.flatnonzero(low == high)[:NAMED]]
+        constant, columns = np.flatnonzero(low == high), () if graph.schema is None else graph.schema.columns
+        names = [name for column in columns for name in column.features]
         return Features(
             count=graph.num_features,
             density=float(filled.sum() / max(1, graph.num_nodes * graph.num_features)),
-            constant=int((low == high).sum()),
-            constant_names=tuple(names),
+            constant=len(constant),
+            constant_names=tuple(names[place] for place in constant[:NAMED] if names),
             empty=int((filled == 0).sum()),
             structural=graph.schema is not None and graph.schema.structural,
         )
@@ -254,17 +253,14 @@ class Frequencies:
     def of(graph: Graph) -> Frequencies:
         matrix = Operator.from_graph(graph, dtype=torch.float64).matrix.to_scipy()
         at = np.linspace(0.0, 2.0, POINTS)
-        interval = (-1.0, 1.0)  # holds all eigenvalues of Ã for η = ½
-
-        def density(signals: FloatArray | None = None) -> FloatArray:
-            return spectral_density(matrix, interval, 1.0 - at, moments=MOMENTS, signals=signals)
-
+        # From −1 to 1 lie all eigenvalues of Ã for η = ½.
+        density = partial(spectral_density, matrix, (-1.0, 1.0), 1.0 - at, moments=MOMENTS)
         mean = 1.0 - float(matrix.diagonal().mean())
         if reason := _without_labels(graph):
             return Frequencies(at, density(), mean, None, None, reason)
         signals = _signals(graph)
         label_mean = 1.0 - float(np.sum(signals * (matrix @ signals)) / np.sum(signals * signals))
-        return Frequencies(at, density(), mean, density(signals), label_mean)
+        return Frequencies(at, density(), mean, density(signals=signals), label_mean)
 
     def as_dict(self) -> dict[str, Any]:
         plain = {name: each.tolist() if isinstance(each, np.ndarray) else each for name, each in vars(self).items()}
@@ -272,11 +268,11 @@ class Frequencies:
 
 
 def _without_labels(graph: Graph) -> str:
-    labelled = int((graph.y >= 0).sum())
-    if len(graph.y[graph.y >= 0].unique()) < 2:
+    labels = graph.y[graph.y >= 0]
+    if len(labels.unique()) < 2:
         return "There are fewer than two classes, so they lie on no frequency."
-    if labelled < ENOUGH * graph.num_nodes:
-        return f"Only {labelled} of {graph.num_nodes} nodes are labelled, too few to see the classes as signals."
+    if len(labels) < ENOUGH * graph.num_nodes:
+        return f"Only {len(labels)} of {graph.num_nodes} nodes are labelled, too few to see the classes as signals."
     return ""
 
 

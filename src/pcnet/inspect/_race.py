@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,12 +16,12 @@ from torch import Tensor
 from pcnet._progress import OneStage, Progress
 from pcnet.compare import METRICS, Metric, default_metric, metric_named
 from pcnet.data import STRATIFIED, Split, make_split
-from pcnet.errors import PcnetError, PcnetWarning
+from pcnet.errors import PcnetError
 from pcnet.experiment import Experiment, resolve
 from pcnet.graph import CSR, Graph
 from pcnet.inspect._advice import tuned_for
 from pcnet.inspect._measures import Features, Neighbours
-from pcnet.inspect._probe import WAYS, Attempt, Estimate, Probe, Way, difference, gain, redrawn
+from pcnet.inspect._probe import RESAMPLES, WAYS, Attempt, Estimate, Probe, Way, difference, redrawn
 from pcnet.training import Run, Targets, train
 
 #: Fewer labelled nodes than this give test sets of which one node more or less decides.
@@ -100,6 +99,10 @@ def probe(
         more = attempt(each, rest)
         if isinstance(more, Attempt):
             attempts[each] = attempts[each].joined(more)
+        elif len(attempts) > 1:
+            # What fails on a later split was not given up for being worse.
+            del attempts[each]
+            failed[each.name] = more
     run = [*first, *rest]
     note = plan.note
     if not note and len(run) < plan.splits:
@@ -118,10 +121,7 @@ def _attempt(
     progress.stage(f"trying {candidate.name}", len(runs) * training.epochs)
     shown = OneStage(progress, "training")
     try:
-        with warnings.catch_warnings():
-            # The inspection has a sentence of its own about directed edges.
-            warnings.simplefilter("ignore", PcnetWarning)
-            outcomes = train(candidate.graph, runs, threads=threads, device=device, progress=shown)
+        outcomes = train(candidate.graph, runs, threads=threads, device=device, progress=shown)
     except PcnetError as error:
         return str(error)
     except (MemoryError, torch.cuda.OutOfMemoryError):
@@ -157,10 +157,9 @@ def _guess(splits: Sequence[Split], metric: Metric) -> Attempt:
 
 def _signal(attempts: Sequence[Attempt], splits: Sequence[Split]) -> Estimate:
     """By how many points of ROC-AUC the best is above the 50 of any guess, whatever decides elsewhere."""
-    found = [_scored("both", each.name, each.logits, splits, METRICS["roc_auc"]) for each in attempts]
-    found.sort(key=lambda each: (each.splits < len(splits), -each.score.mean))
-    blind = np.full(found[0].draws.shape, 50.0)
-    return gain(found, [Attempt("guess", "", blind[:, 0], blind)]).by
+    metric, blind = METRICS["roc_auc"], np.full((len(splits), RESAMPLES), 50.0)
+    found = tuple(_scored(each.way, each.name, each.logits, splits, metric) for each in attempts)
+    return Probe(metric, found, Attempt("guess", "", blind[:, 0], blind)).over_guess.by
 
 
 def _scored(way: Way, name: str, logits: Sequence[Tensor], splits: Sequence[Split], metric: Metric) -> Attempt:

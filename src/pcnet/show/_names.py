@@ -15,5 +15,5 @@ from pcnet.show._progress import CompareProgress, ProgressBar
 from pcnet.show._ranking import plot_critical_difference, plot_scores, scores_text
 from pcnet.show._report import graph_words, print_notes, print_scores, train_headline, write_report
 from pcnet.show._table import Step, provenance_list
-from pcnet.show._tuned import print_tuned, tune_headline, tuned_table, write_tuned_tables
+from pcnet.show._tuned import print_tuned, tune_headline, tuned_table, write_chosen, write_tuned_tables
 from pcnet.show._verdict import Passband, describe_response

@@ -198,7 +198,7 @@ def _training(result: Result) -> dict[str, Any]:
         picture = plot.curves_chart(each, best, f"validation {name}{unit}")
         return inline(picture, f"Validation {name} over the epochs of each run")
 
-    scores = [metric.scale * outcome.val_score for outcome in outcomes]
+    scores = [metric.sign * metric.scale * outcome.val_score for outcome in outcomes]
     return {
         "epochs": [outcome.epochs for outcome in outcomes],
         "best": best,

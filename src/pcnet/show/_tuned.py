@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,10 +10,10 @@ from typing import Any
 
 from rich.console import Console
 
-from pcnet._files import write_json, write_text
+from pcnet._files import read_toml, write_json, write_text
 from pcnet.compare import METRICS, Summary
 from pcnet.graph import Graph
-from pcnet.show._report import Row, graph_words, runs_table
+from pcnet.show._report import Row, graph_words, print_notes, runs_table
 from pcnet.show._table import Table, provenance_list, with_interval
 from pcnet.tune import DEFAULTS, Search, Tuned, metric_of, named, reading, reported
 
@@ -40,8 +41,8 @@ def tune_headline(graph: Graph, search: Search, words: str) -> str:
     )
 
 
-def print_tuned(console: Console, tuned: Tuned, train: str) -> None:
-    """The best trials, the choice, its score, and the command that trains it."""
+def print_tuned(console: Console, graph: Graph, tuned: Tuned, train: str) -> None:
+    """The best trials, the choice, its score, the command that trains it, and what has to be known besides."""
     best, search = tuned.best, tuned.best["search"]
     chosen = [f"{name} {value}" for name, value in _words(tuned, search["trial"]).items()]
     console.print(_trials(tuned, console.width >= WIDE).rich(), "", sep="\n")
@@ -60,6 +61,7 @@ def print_tuned(console: Console, tuned: Tuned, train: str) -> None:
         )
     console.print(work)
     console.print(f"Train the choice, for predictions and a report:\n  {train}", soft_wrap=True)
+    print_notes(console, (*graph.notes, *best["notes"]))
 
 
 def _trials(tuned: Tuned, wide: bool) -> Table:
@@ -159,3 +161,37 @@ def write_tuned_tables(out: Path, bests: Sequence[Mapping[str, Any]], command: s
     head = f"# PCNet tuned on validation alone\n\n{EXPLANATION}\n{provenance_list(rows, command)}\n"
     write_text(out / "tuned-tables.md", head + tuned_table(rows).markdown())
     return rows
+
+
+def write_chosen(folder: Path, method: str, bests: Sequence[Mapping[str, Any]]) -> Path:
+    """Add the choices to `folder`/METHOD.toml, for presets to be read from; cells of other searches stay."""
+    path = folder / f"{method}.toml"
+    tables: dict[str, dict[str, Any]] = read_toml(path) if path.exists() else {}
+    for best in bests:
+        tables.setdefault(best["preset"], {})[best["dataset"]] = _cell(best)
+    lines = [
+        f"# Chosen by mean validation accuracy, in percent beside each, from the grid in ../{method}.toml;",
+        "# `pcnet tune TABLE --method NAME` searches again and writes this file.",
+    ]
+    for table, cells in sorted(tables.items()):
+        for dataset, cell in cells.items():
+            lines += ["", f"[{table}.{dataset}]", *(f"{key} = {_inline(value)}" for key, value in cell.items())]
+    write_text(path, "\n".join(lines) + "\n")
+    return path
+
+
+def _cell(best: Mapping[str, Any]) -> dict[str, Any]:
+    """What was searched, as a method's file has it, and where it comes from."""
+    names = dict.fromkeys(axis.partition(".")[0] for axis in best["search"]["space"])
+    return {
+        "source": f"validation on {len(best['seeds'])} splits, {best['search']['trials']} settings",
+        **{part: {name: best[part][name] for name in names if name in best[part]} for part in ("model", "training")},
+        "validation": round(best["val"]["mean"], 2),
+        **{key: best[key] for key in ("command", "date", "machine")},
+    }
+
+
+def _inline(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{key} = {_inline(each)}" for key, each in value.items()) + " }" if value else "{}"
+    return json.dumps(value, ensure_ascii=False)

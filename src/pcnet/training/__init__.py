@@ -4,5 +4,5 @@ from pcnet.propagate import available_threads
 from pcnet.training._checkpoint import clear_checkpoint
 from pcnet.training._division import largest_block
 from pcnet.training._losses import LOSSES, Loss
-from pcnet.training._run import Outcome, Run, Targets, TrainingSettings, selection_by
+from pcnet.training._run import ALL, Outcome, Run, Targets, TrainingSettings, selection_by
 from pcnet.training._train import train, train_each

@@ -52,10 +52,9 @@ class DeviceBlock(Block):
         self.model.draws = DeviceDraws(torch.tensor([run.seed for run in runs]).to(self.device), self.ledger.epoch)
         losses, count = training_nodes(runs), len(runs)
         # Cross-entropy is differentiated by one kernel, any other loss by torch.
-        quick = [own for loss, scored in losses.items() if type(loss).of is CrossEntropy.of for own in scored]
-        others = {loss: scored for loss, scored in losses.items() if type(loss).of is not CrossEntropy.of}
+        quick = [own for loss in [*losses] if type(loss).of is CrossEntropy.of for own in losses.pop(loss)]
         self.cross_entropy = labels_by_node(quick, self.x.shape[0], count, self.device) if quick else None
-        self.other_losses = TrainingLoss(others, count, self.device) if others else None
+        self.other_losses = TrainingLoss(losses, count, self.device) if losses else None
         self.val_scores = DeviceScores(runs, self.x.shape[0], self.device)
         self.launch_epoch: Callable[[], None] | None = None
 
@@ -142,9 +141,8 @@ class Ledger:
         def vector(values: Any, dtype: torch.dtype = torch.int64) -> Tensor:
             return torch.tensor(values, dtype=dtype, device=device)
 
-        self.window, self.patience, self.last, self.by_loss = (
-            vector(each[members]) for each in (history.window, history.patience, history.last, history.by_loss)
-        )
+        rules = history.window, history.patience, history.last, history.by_loss
+        self.window, self.patience, self.last, self.by_loss = (vector(each[members]) for each in rules)
         self.epoch = vector(block.next_epoch)
         self.alive, self.improved = vector([1] * count, torch.int32), vector([0] * count, torch.int32)
         # Epochs outermost: an epoch's scores of all runs lie side by side. Trial epochs may reach past the last one.
@@ -251,25 +249,20 @@ class DeviceScores:
         for place, metric in other_metrics(runs).items():
             places_of[metric].append(place)
         #: Each metric with the places of its runs, and their nodes, labels, and which of those are no padding.
-        self._groups: list[tuple[Metric, Tensor, Tensor, Tensor, Tensor]] = []
+        self._groups: list[tuple[Metric, list[Tensor]]] = []
         for metric, places in places_of.items():
-            own = [runs[place].targets for place in places]
-            nodes, labels, counted = (
-                pad_sequence(each, batch_first=True).to(device)
-                for each in (
-                    [targets.val for targets in own],
-                    [targets.val_labels for targets in own],
-                    [torch.ones_like(targets.val, dtype=torch.bool) for targets in own],
-                )
-            )
-            self._groups.append((metric, torch.tensor(places).to(device), nodes, labels, counted))
+            nodes = [runs[place].targets.val for place in places]
+            labels = [runs[place].targets.val_labels for place in places]
+            counted = [torch.ones_like(own, dtype=torch.bool) for own in nodes]
+            padded = [pad_sequence(each, batch_first=True).to(device) for each in (nodes, labels, counted)]
+            self._groups.append((metric, [torch.tensor(places).to(device), *padded]))
 
     def of(self, logits: Tensor) -> tuple[Tensor, Tensor]:
         """Each run's mean loss and score, as parts to be added up."""
         loss, score = kernels.scores(logits, *self._labels)
-        for metric, places, nodes, labels, counted in self._groups:
+        for metric, (places, nodes, labels, counted) in self._groups:
             # The whole score is the first part; the other parts are nothing.
             score.index_fill_(1, places, 0.0)
-            found = metric.of(logits[places.unsqueeze(1), nodes], labels, counted)
+            found = metric.sign * metric.of(logits[places.unsqueeze(1), nodes], labels, counted)
             score[0].index_copy_(0, places, found.to(score.dtype))
         return loss, score

@@ -60,36 +60,23 @@ def largest_block(graph: Graph, run: Run, *, device: torch.device | str = "cpu",
     >>> largest_block(graph, Run(PCNetSettings(), TrainingSettings(), targets, 0))
     32
     """
-    device = torch.device(device)
-    if device.type == "cpu" and not run.model.side_by_side:
+    device, model, classes = torch.device(device), run.model, run.targets.num_classes
+    if device.type == "cpu" and not model.side_by_side:
         return 1
-    memory = run.model.memory(run.targets.num_classes)
-    rows = _entries_of(graph) if memory.edges else graph.num_nodes
+    memory = model.memory(classes)
+    # Entries of an operator, where a model keeps anything of them: both directions of every edge, and self loops.
+    rows = graph.num_nodes + (2 * graph.edge_index.shape[1] if memory.edges else 0)
     limits = [HOST_RUNS if device.type == "cpu" else DEVICE_RUNS, COUNTABLE // (rows * memory.widest)]
     free = free_bytes(device)
     if math.isfinite(free):
-        limits.append(int(SHARE * free / workers / _bytes_of(graph, run)))
+        # From above. Of weights: model, best epoch, gradient, moments and the factors of a product, and as many again
+        # while an epoch is captured or the block shrinks. Of nodes and edges: what the model says; dense features are
+        # masked for each run.
+        weights = sum(p.numel() for p in model.build(graph.num_features, classes).parameters())
+        dense = 0 if isinstance(graph.x, CSR) else 3 * graph.num_features
+        kept = graph.num_nodes * (memory.nodes + dense) + rows * memory.edges
+        limits.append(int(SHARE * free / workers / (4 * (16 * weights + kept + 6 * run.training.epochs))))
     return max(1, min(limits))
-
-
-def _bytes_of(graph: Graph, run: Run) -> int:
-    """Memory of one more run in a block, from above.
-
-    Weights: model, best epoch, gradient, moments and the factors of a product, and as many again while an epoch is
-    captured or the block shrinks. Nodes and edges: what the model says; dense features are masked for each run.
-    """
-    classes = run.targets.num_classes
-    memory = run.model.memory(classes)
-    weights = sum(p.numel() for p in run.model.build(graph.num_features, classes).parameters())
-    dense = 0 if isinstance(graph.x, CSR) else 3 * graph.num_features
-    nodes = graph.num_nodes * (memory.nodes + dense)
-    edges = _entries_of(graph) * memory.edges
-    return 4 * (16 * weights + nodes + edges + 6 * run.training.epochs)
-
-
-def _entries_of(graph: Graph) -> int:
-    """Entries of an operator, from above: both directions of every edge, and self loops."""
-    return 2 * graph.edge_index.shape[1] + graph.num_nodes
 
 
 def choose_workers(

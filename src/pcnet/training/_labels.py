@@ -121,8 +121,8 @@ class ValidationScores:
         self._others = [(place, metric, runs[place].targets) for place, metric in other_metrics(runs).items()]
 
     def of(self, logits: Tensor) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Of logits (R, n, C), the mean losses and the scores as shares."""
+        """Of logits (R, n, C), the mean losses and the scores as shares, with a minus where lower is better."""
         loss, score = self._stacked.scores(logits)
         for place, metric, own in self._others:
-            score[place] = metric.share(logits[place, own.val], own.val_labels)
+            score[place] = metric.sign * metric.share(logits[place, own.val], own.val_labels)
         return loss, score

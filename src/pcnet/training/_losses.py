@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, is_dataclass
 
 import numpy as np
 import torch
@@ -92,7 +92,7 @@ class Focal(Loss):
 
 
 #: Losses by the name that `TrainingSettings.loss` gives.
-LOSSES: Registry[type[Loss]] = Registry("loss")
+LOSSES: Registry[Callable[..., Loss]] = Registry("loss")
 LOSSES.add("cross_entropy", CrossEntropy)
 LOSSES.add("balanced", ClassBalanced)
 LOSSES.add("label_smoothed", LabelSmoothed)
@@ -104,15 +104,12 @@ def make_loss(name: str, parameter: float | None = None) -> Loss:
     kind = LOSSES.named(name)
     if parameter is None:
         return kind()
-    if not dataclasses.is_dataclass(kind):
+    if not is_dataclass(kind):
         raise PcnetError(f"The loss {name} has no parameter; leave out loss_parameter.")
-    field = dataclasses.fields(kind)[0].name
-    loss: Loss = kind(**{field: parameter})
-    return loss
+    return kind(parameter)
 
 
 def balanced_shares(labels: NDArray[np.int64]) -> NDArray[np.float64]:
     """n / (C·n_c) for a node of class c, C being the number of classes there are: every class counts alike."""
     _, place, count = np.unique(labels, return_inverse=True, return_counts=True)
-    shares: NDArray[np.float64] = (len(labels) / (len(count) * count))[place]
-    return shares
+    return np.asarray(len(labels) / (len(count) * count))[place]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Integral
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,15 +22,6 @@ from pcnet.training._losses import Loss, make_loss
 
 Optimizer = Literal["adam", "adamw", "sgd"]
 Stopping = Literal["window", "patience", "none"]
-Selection = Literal[
-    "val_loss",
-    "val_balanced_loss",
-    "val_accuracy",
-    "val_balanced_accuracy",
-    "val_macro_f1",
-    "val_roc_auc",
-    "val_average_precision",
-]
 ClassWeight = Literal["none", "balanced"]
 
 #: Name under which one value serves every parameter group.
@@ -62,15 +53,16 @@ class TrainingSettings:
     epochs: int = 1000
     stopping: Stopping = "patience"
     patience: int = 100
-    select: Selection = "val_loss"
+    select: str = "val_loss"
     class_weight: ClassWeight = "none"
     loss: str = "cross_entropy"
     loss_parameter: float | None = None
 
     def __post_init__(self) -> None:
-        choices_of = {"optimizer": Optimizer, "stopping": Stopping, "select": Selection, "class_weight": ClassWeight}
+        choices_of = {"optimizer": Optimizer, "stopping": Stopping, "class_weight": ClassWeight}
         for name, known in choices_of.items():
             one_of(name, getattr(self, name), get_args(known))
+        one_of("select", self.select, selections())
         for name in ("epochs", "patience"):
             if getattr(self, name) < 1:
                 raise PcnetError(f"{name} must be at least 1, not {getattr(self, name)}.")
@@ -101,22 +93,27 @@ class TrainingSettings:
     def check_groups(self, groups: tuple[str, ...]) -> None:
         """Refuse rates for parameter groups that the model does not have, and groups without a rate."""
         for name, rates in (("lr", self.lr), ("wd", self.wd)):
-            unknown = next((group for group in rates if group not in (*groups, ALL)), None)
-            if unknown is not None:
-                known = ", ".join(groups)
-                raise SettingError(f"There is no parameter group '{unknown}' for {name}; this model has {known}.")
+            for group in rates:
+                if group not in (*groups, ALL):
+                    known = ", ".join(groups)
+                    raise SettingError(f"There is no parameter group '{group}' for {name}; this model has {known}.")
             for group in groups:
                 rate_of(rates, group)
 
 
-def selection_by(metric: Metric) -> Selection:
+def selections() -> list[str]:
+    """What can choose the epoch: a loss, or any metric but the log loss, which is one."""
+    return ["val_loss", "val_balanced_loss", *(f"val_{name}" for name in METRICS if name != "log_loss")]
+
+
+def selection_by(metric: Metric) -> str:
     """How the epoch with the best value of a metric is selected.
 
     >>> from pcnet.compare import metric_named
     >>> selection_by(metric_named("macro_f1"))
     'val_macro_f1'
     """
-    return cast(Selection, "val_loss" if metric.name == "log_loss" else f"val_{metric.name}")
+    return "val_loss" if metric.name == "log_loss" else f"val_{metric.name}"
 
 
 def rate_of(rates: Mapping[str, float], group: str) -> float:
@@ -191,7 +188,7 @@ class Outcome:
     logits: Tensor
     best_epoch: int
     val_loss: NDArray[np.float64]
-    #: Accuracy, or the metric that chose the epoch, as a share.
+    #: Accuracy, or the metric that chose the epoch, as a share; with a minus where lower is better.
     val_score: NDArray[np.float64]
 
     @cached_property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from pathlib import Path
@@ -12,9 +12,10 @@ from typing import TypeVar
 
 import torch
 
+from pcnet._checks import whole_number
 from pcnet._progress import Progress, Silent
 from pcnet.errors import PcnetError
-from pcnet.graph import Graph, Operator
+from pcnet.graph import Graph
 from pcnet.propagate import one_core
 from pcnet.training._block import Block, HostBlock, OnEpoch
 from pcnet.training._checkpoint import Checkpoint, fingerprint
@@ -100,8 +101,8 @@ def train_each(
     """
     if not runs:
         raise PcnetError("There is nothing to train; give at least one run.")
-    if threads is not None and threads < 1:
-        raise PcnetError(f"threads must be at least 1, not {threads}.")
+    if threads is not None:
+        whole_number("threads", threads, least=1)
     if on_epoch is not None and torch.device(device).type != "cpu":
         raise PcnetError("Single epochs can be followed on the CPU only.")
     progress, device = progress or Silent(), torch.device(device)
@@ -111,21 +112,20 @@ def train_each(
     for run in runs:
         run.training.check_groups(run.model.groups)
         _check_metric(run)
-    for targets in {id(run.targets): run.targets for run in runs}.values():
+    for targets in dict.fromkeys(run.targets for run in runs):
         _check_targets(targets, graph.num_nodes)
     x = graph.x.to(device)
-    operators: dict[Hashable, Operator] = {}
-    for run in runs:
-        if run.model.batch_key not in operators:
-            operators[run.model.batch_key] = run.model.operator(graph, device=device)
-    kind: type[Block] = HostBlock
-    if device.type != "cpu":
+    models = {run.model.batch_key: run.model for run in runs}
+    operators = {key: model.operator(graph, device=device) for key, model in models.items()}
+    kind: type[Block]
+    if device.type == "cpu":
+        kind, workers = HostBlock, threads or choose_workers(x, operators, runs, num_classes)
+    else:
         # Its kernels can be imported only where there is a GPU.
         from pcnet.training._device_block import DeviceBlock
 
-        kind = DeviceBlock
-    # One worker keeps a GPU busy; a second one could not launch anything while the first records a graph.
-    workers = 1 if device.type != "cpu" else threads or choose_workers(x, operators, runs, num_classes)
+        # One worker keeps a GPU busy; a second one could not launch anything while the first records a graph.
+        kind, workers = DeviceBlock, 1
     plan = divide(graph, runs, device, workers)
     store = Checkpoint(checkpoint) if checkpoint is not None else None
     if store is not None:
@@ -174,8 +174,8 @@ def train_each(
 
 
 def _check_targets(targets: Targets, num_nodes: int) -> None:
-    for name in ("train", "val"):
-        nodes, labels = getattr(targets, name), getattr(targets, f"{name}_labels")
+    parts = ("train", targets.train, targets.train_labels), ("val", targets.val, targets.val_labels)
+    for name, nodes, labels in parts:
         if len(nodes) == 0:
             raise PcnetError(f"The split has no {name} node; every run needs at least one.")
         if int(nodes.min()) < 0 or int(nodes.max()) >= num_nodes:

@@ -1,7 +1,6 @@
 """Search for settings: by validation alone, many at a time, by any number of processes."""
 
-from pcnet.tune._optuna import SAMPLERS
-from pcnet.tune._search import DEFAULTS, STRATEGIES, Search, cells_to_search
+from pcnet.tune._search import DEFAULTS, Search, cells_to_search
 from pcnet.tune._space import Settings, Space, published_space, read_space, space_of
-from pcnet.tune._strategies import Results, Score, Standing, reported
+from pcnet.tune._strategies import SAMPLERS, STRATEGIES, Results, Score, Standing, reported
 from pcnet.tune._tune import Tuned, metric_of, named, reading, tune

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -15,16 +15,9 @@ from pcnet.errors import PcnetError, unknown
 from pcnet.experiment import DEFAULT_METHOD, Experiment, method_file, presets
 from pcnet.graph import Graph, graph_hash, tensor_hash
 from pcnet.training import Targets
-from pcnet.tune._optuna import SAMPLERS, OptunaSearch, check_installed
 from pcnet.tune._space import Settings, Space, Values, published_space, settings_of, value_of
-from pcnet.tune._strategies import GridSearch, Halving, Job, RandomSearch, Results, reported
+from pcnet.tune._strategies import SAMPLERS, STRATEGIES, Job, RandomSearch, Results, check_installed, reported
 
-STRATEGIES: Mapping[str, type[RandomSearch]] = {
-    "random": RandomSearch,
-    "halving": Halving,
-    "grid": GridSearch,
-    "optuna": OptunaSearch,
-}
 #: The number of the trial that has the defaults; those that a strategy draws are numbered from 0.
 DEFAULTS = -1
 #: Points of a grid that are tried at most.
@@ -73,7 +66,7 @@ class Search:
         _check_known("strategy", self.strategy, STRATEGIES)
         if self.strategy == "optuna":
             check_installed()
-            object.__setattr__(self, "sampler", self.sampler or SAMPLERS[0])
+            object.__setattr__(self, "sampler", self.sampler or next(iter(SAMPLERS)))
             _check_known("sampler", str(self.sampler), SAMPLERS)
         elif self.sampler is not None:
             raise PcnetError(f"A sampler belongs to the strategy optuna; {self.strategy} has none.")

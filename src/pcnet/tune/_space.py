@@ -19,15 +19,13 @@ from pcnet._files import read_json
 from pcnet.errors import PcnetError, PcnetWarning
 from pcnet.experiment import DEFAULT_METHOD, method_file, override
 from pcnet.nn import ModelSettings, PCNetSettings
-from pcnet.training import TrainingSettings
+from pcnet.training import ALL, TrainingSettings
 
 Settings = tuple[ModelSettings, TrainingSettings]
 Values = dict[str, Any]
 
 #: Settings with a value for each parameter group, searched under names such as `lr.theta`.
 GROUPED = ("lr", "wd")
-#: Their name for all groups that have none of their own.
-ALL = "all"
 
 
 @dataclass(frozen=True)
@@ -86,10 +84,6 @@ class Space:
         """Every point of a space that is a grid."""
         combinations = itertools.product(*(axis.values for axis in self.axes.values()))
         return [dict(zip(self.axes, values, strict=True)) for values in combinations]
-
-    def sample(self, seed: int, trial: int, base: Settings) -> Settings:
-        """The settings of a trial; what is not searched is as in `base`."""
-        return settings_of(self.draw(seed, trial), base)
 
     def fixing(self, assignments: Iterable[str], model: ModelSettings) -> Space:
         """Without the axes that `key=value` assignments fix, and those of layers that the model does not have."""

@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from pcnet.compare import Metric
+from pcnet.errors import PcnetError
 from pcnet.training import Outcome, Targets
-from pcnet.tune._space import Space, Values
+from pcnet.tune._space import Axis, Space, Values
+
+if TYPE_CHECKING:
+    import optuna
 
 #: Halving keeps one trial of this many, and goes on with this many times the splits.
 FACTOR = 3
+#: Optuna's name of each sampler, and how it is asked for; the first is the one that is used when none is named.
+SAMPLERS: Mapping[str, tuple[str, dict[str, Any]]] = {
+    # A round is asked for before any of it is known: a liar keeps its trials apart from each other.
+    "tpe": ("TPESampler", {"multivariate": True, "constant_liar": True}),
+    "gp": ("GPSampler", {}),
+    "random": ("RandomSampler", {}),
+}
 
 
 @dataclass(frozen=True)
@@ -38,7 +54,7 @@ class Score:
 
 def reported(metric: Metric, gain: float) -> float:
     """A gain as reports have the metric: in percent where it is a share, without the sign."""
-    return metric.sign * (100 if metric.percent else 1) * gain
+    return metric.sign * metric.scale * gain
 
 
 @dataclass(frozen=True)
@@ -68,17 +84,15 @@ class Results:
         """Whether a trial was trained on all of these splits."""
         return trial in self.scores and all(split in self.scores[trial] for split in splits)
 
-    def standing(self, trial: int, splits: Sequence[int]) -> Standing:
-        """Where a trial stands by its scores on these splits."""
-        scores = [self.scores[trial][split] for split in splits]
-        # Exact sums: trials with the same scores on other splits are a tie, whatever the order of adding.
-        gain, loss = (math.fsum(each) / len(splits) for each in ([s.gain for s in scores], [s.loss for s in scores]))
-        return Standing(trial, gain, loss)
-
     def ranking(self, splits: int, among: Iterable[int] | None = None) -> list[Standing]:
         """Trials that were trained on the first `splits` splits: higher gain first, then lower loss, then by number."""
-        trials, first = self.scores if among is None else among, range(splits)
-        standings = (self.standing(trial, first) for trial in trials if self.knows(trial, first))
+        standings = []
+        for trial in self.scores if among is None else among:
+            if self.knows(trial, range(splits)):
+                scores = [self.scores[trial][split] for split in range(splits)]
+                # Exact sums: trials with the same scores on other splits are a tie, whatever the order of adding.
+                gain, loss = (math.fsum(each) / splits for each in ([s.gain for s in scores], [s.loss for s in scores]))
+                standings.append(Standing(trial, gain, loss))
         return sorted(standings, key=lambda standing: (-standing.gain, standing.loss, standing.trial))
 
 
@@ -101,9 +115,15 @@ class RandomSearch:
     splits: int
 
     @property
+    def rungs(self) -> list[tuple[int, int]]:
+        """How many trials, the best by what is known so far, are trained on how many splits, counted from the first."""
+        return [(self.trials, self.splits)]
+
+    @property
     def runs(self) -> int:
         """Runs of the whole search."""
-        return self.trials * self.splits
+        before = [0, *(splits for _, splits in self.rungs)]
+        return sum(trials * (splits - old) for (trials, splits), old in zip(self.rungs, before, strict=False))
 
     @cached_property
     def drawn(self) -> list[Values]:
@@ -112,10 +132,15 @@ class RandomSearch:
 
     def jobs(self, results: Results, held: Collection[int]) -> list[Job]:
         """What can be trained now, also what others `held`; nothing at the end of the search."""
-        return self._unknown(range(self.trials), range(self.splits), results)
-
-    def _unknown(self, trials: Iterable[int], splits: range, results: Results) -> list[Job]:
-        return [Job(trial, self.drawn[trial], tuple(splits)) for trial in trials if not results.knows(trial, splits)]
+        trials, before = list(range(self.trials)), 0
+        for count, splits in self.rungs:
+            if before:
+                trials = sorted(standing.trial for standing in results.ranking(before, trials)[:count])
+            new = tuple(range(before, splits))
+            if unknown := [trial for trial in trials if not results.knows(trial, new)]:
+                return [Job(trial, self.drawn[trial], new) for trial in unknown]
+            before = splits
+        return []
 
 
 @dataclass(frozen=True)
@@ -137,30 +162,89 @@ class Halving(RandomSearch):
 
     @property
     def rungs(self) -> list[tuple[int, int]]:
-        """(trials, splits) of each rung, splits counted from the first."""
-        splits = [1]
+        rungs = [(self.trials, 1)]
         # The last rung has half as many splits again at least: fewer would hardly change the order.
-        while 2 * self.splits >= FACTOR * FACTOR * splits[-1]:
-            splits.append(FACTOR * splits[-1])
-        if splits[-1] < self.splits:
-            splits.append(self.splits)
-        trials = [self.trials]
-        for _ in splits[1:]:
-            trials.append(-(-trials[-1] // FACTOR))
-        return list(zip(trials, splits, strict=True))
+        while 2 * self.splits >= FACTOR * FACTOR * rungs[-1][1]:
+            rungs.append((-(-rungs[-1][0] // FACTOR), FACTOR * rungs[-1][1]))
+        if rungs[-1][1] < self.splits:
+            rungs.append((-(-rungs[-1][0] // FACTOR), self.splits))
+        return rungs
 
-    @property
-    def runs(self) -> int:
-        before = [0, *(splits for _, splits in self.rungs)]
-        return sum(trials * (splits - old) for (trials, splits), old in zip(self.rungs, before, strict=False))
+
+@dataclass(frozen=True)
+class OptunaSearch(RandomSearch):
+    """Trials are asked for in rounds of `batch`, trained side by side on every split, and told their mean gain.
+
+    A study is made from what is known whenever a round is asked for, and a sampler for each trial, with a seed of its
+    own: a search that was killed asks for what it would have asked for.
+    """
+
+    batch: int
+    sampler: str
+    #: The gain of a trial that diverged, and of one that is even worse.
+    worst: float
 
     def jobs(self, results: Results, held: Collection[int]) -> list[Job]:
-        trials, before = list(range(self.trials)), 0
-        for count, splits in self.rungs:
-            if before:
-                trials = sorted(standing.trial for standing in results.ranking(before, trials)[:count])
-            jobs = self._unknown(trials, range(before, splits), results)
-            if jobs:
-                return jobs
-            before = splits
-        return []
+        asked = {trial: results.values[trial] for trial in sorted(results.values) if trial >= 0}
+        gains = {standing.trial: standing.gain for standing in results.ranking(self.splits, asked)}
+        unknown = {trial: values for trial, values in asked.items() if trial not in gains}
+        # The next round is asked for when nothing of the ones before is free.
+        if len(asked) < self.trials and {*unknown} <= {*held}:
+            unknown |= self._ask(asked, gains)
+        return [Job(trial, values, tuple(range(self.splits))) for trial, values in unknown.items()]
+
+    def _ask(self, asked: dict[int, Values], gains: dict[int, float]) -> dict[int, Values]:
+        """A round of trials, after those that were asked for; one without a gain is under way."""
+        import optuna
+        from optuna.trial import TrialState, create_trial
+
+        distributions = {name: _distribution(axis) for name, axis in self.space.axes.items()}
+        sampler, options = SAMPLERS[self.sampler]
+        new: dict[int, Values] = {}
+        optuna.logging.set_verbosity(optuna.logging.WARNING)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            study = optuna.create_study(direction="maximize")
+            for trial, values in asked.items():
+                told = {"value": max(gains[trial], self.worst)} if trial in gains else {"state": TrialState.RUNNING}
+                study.add_trial(create_trial(params=values, distributions=distributions, **told))
+            for trial in range(len(asked), min(self.trials, len(asked) + self.batch)):
+                seed = int(np.random.SeedSequence([self.seed, trial]).generate_state(1)[0])
+                study.sampler = getattr(optuna.samplers, sampler)(seed=seed, **options)
+                params = study.ask(distributions).params
+                new[trial] = {name: _value(axis, params[name]) for name, axis in self.space.axes.items()}
+        return new
+
+
+def _distribution(axis: Axis) -> optuna.distributions.BaseDistribution:
+    from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+
+    if axis.between:
+        low, high = axis.values
+        return FloatDistribution(low, high, log=axis.between == "log")
+    if axis.step is None:
+        return CategoricalDistribution(axis.values)
+    kind: Any = IntDistribution if isinstance(axis.values[0], int) else FloatDistribution
+    return kind(axis.values[0], axis.values[-1], step=axis.step)
+
+
+def _value(axis: Axis, parameter: Any) -> Any:
+    """A value on an evenly spaced grid, which arithmetic with steps misses by a rounding error, or any other."""
+    return parameter if axis.step is None else min(axis.values, key=lambda own: abs(own - parameter))
+
+
+def check_installed() -> None:
+    """Optuna is an extra."""
+    if find_spec("optuna") is None:
+        raise PcnetError(
+            "The strategy optuna needs Optuna, which is not installed; pip install 'pcnet[optuna]' brings it, and the "
+            "strategies random and halving do without."
+        )
+
+
+STRATEGIES: Mapping[str, type[RandomSearch]] = {
+    "random": RandomSearch,
+    "halving": Halving,
+    "grid": GridSearch,
+    "optuna": OptunaSearch,
+}

@@ -6,7 +6,6 @@ import math
 import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -23,9 +22,8 @@ from pcnet.errors import PcnetError
 from pcnet.experiment import Experiment, Result, check_scorable, ratios_of, run_experiment, splits_of
 from pcnet.graph import Graph
 from pcnet.training import Targets
-from pcnet.tune._database import Database
 from pcnet.tune._search import DEFAULTS, Search
-from pcnet.tune._store import Store
+from pcnet.tune._store import Database, Store
 from pcnet.tune._strategies import Results
 from pcnet.tune._worker import PAUSE, Worker
 
@@ -120,11 +118,10 @@ def tune(
     splits = splits_of(graph, search.experiment)
     check_scorable(search.metric, splits)
     targets = [Targets.from_split(split) for split in splits]
-    with ExitStack() as stack:
-        place = stack.enter_context(Store(store, search.description(graph, splits, targets)))
-        scores = stack.enter_context(ScoresOnTest(splits, search.metric, place.folder)) if search.leak else None
+    with Store(store, search.description(graph, splits, targets)) as place:
+        scores = place.enter_context(ScoresOnTest(splits, search.metric, place.folder)) if search.leak else None
         if not _is_finished(place):
-            Worker(graph, search, targets, place, threads, device, progress or Silent(), scores).run()
+            Worker(graph, search, targets, place, threads, torch.device(device), progress or Silent(), scores).run()
         score = partial(run_experiment, graph, threads=threads, device=device)
         while not _is_finished(place):
             with place.transaction():

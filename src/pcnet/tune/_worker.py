@@ -12,12 +12,11 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from pcnet._progress import OneStage, Progress, Silent
+from pcnet._progress import OneStage, Progress
 from pcnet.errors import PcnetWarning
 from pcnet.graph import Graph
 from pcnet.training import Outcome, Run, Targets, available_threads, largest_block, train_each
 from pcnet.tune._search import Search
-from pcnet.tune._space import Settings
 from pcnet.tune._store import Store
 from pcnet.tune._strategies import Job, Results, Score, reported
 
@@ -43,11 +42,12 @@ class Worker:
     search: Search
     targets: Sequence[Targets]
     store: Store
-    threads: int | None = None
-    device: torch.device | str = "cpu"
-    progress: Progress = field(default_factory=Silent)
-    observer: Observer | None = None
-    _settings: dict[int, Settings] = field(default_factory=dict)
+    threads: int | None
+    device: torch.device
+    progress: Progress
+    observer: Observer | None
+    #: Of each trial, the runs on all splits.
+    _runs: dict[int, list[Run]] = field(default_factory=dict)
 
     def run(self) -> None:
         """Work until every trial of the search is known, whoever trained it."""
@@ -77,36 +77,32 @@ class Worker:
         self.progress.stage(f"searching{words}", self.search.runs * epochs)
         self.progress.advance(results.runs * epochs)
 
-    def _settings_of(self, job: Job) -> Settings:
-        if job.trial not in self._settings:
-            self._settings[job.trial] = self.search.settings(job.trial, job.values)
-        return self._settings[job.trial]
-
     def _chunk(self, jobs: Sequence[Job]) -> list[Job]:
         """Jobs for one training: blocks of it should be full, so those that can share a block stay together."""
+        if not jobs:
+            return []
+        on_cpu, first = self.device.type == "cpu", self._runs_of(jobs[0])[0]
+        workers = self.threads or available_threads() if on_cpu else 1
+        size = workers * largest_block(self.graph, first, device=self.device, workers=workers)
         alike: dict[Hashable, list[Job]] = defaultdict(list)
         for job in jobs:
-            alike[self._settings_of(job)[0].batch_key].append(job)
-        size = self._size(jobs[0]) if jobs else 0
+            alike[self._runs_of(job)[0].model.batch_key].append(job)
         chunk: list[Job] = []
         for group in alike.values():
             # As many parts as needed, of even size.
-            parts = -(-_runs(group) // size)
+            parts = -(-_count(group) // size)
             part = group[: -(-len(group) // parts)]
             # A GPU trains groups one after the other in any case, and what is done can be written down.
-            if chunk and (torch.device(self.device).type != "cpu" or _runs(chunk) + _runs(part) > size):
+            if chunk and (not on_cpu or _count(chunk) + _count(part) > size):
                 break
             chunk += part
         return chunk
 
-    def _size(self, job: Job) -> int:
-        """Runs that a training can hold at once."""
-        workers = self.threads or available_threads() if torch.device(self.device).type == "cpu" else 1
-        return workers * largest_block(self.graph, self._runs_of(job)[0], device=self.device, workers=workers)
-
     def _runs_of(self, job: Job) -> list[Run]:
-        model, training = self._settings_of(job)
-        return [Run(model, training, self.targets[split], self.search.experiment.seeds[split]) for split in job.splits]
+        if job.trial not in self._runs:
+            settings, seeds = self.search.settings(job.trial, job.values), self.search.experiment.seeds
+            self._runs[job.trial] = [Run(*settings, *own) for own in zip(self.targets, seeds, strict=True)]
+        return [self._runs[job.trial][split] for split in job.splits]
 
     def _train(self, chunk: Sequence[Job]) -> None:
         places = [(job.trial, split) for job in chunk for split in job.splits]
@@ -128,5 +124,5 @@ class Worker:
         self.store.log(f"{len(runs)} runs were trained in {seconds:.1f} s.")
 
 
-def _runs(jobs: Sequence[Job]) -> int:
+def _count(jobs: Sequence[Job]) -> int:
     return sum(len(job.splits) for job in jobs)
