@@ -93,9 +93,9 @@ def structural_pairs(adjacency: scipy.sparse.csr_matrix, progress: Progress | No
     linked.eliminate_zeros()
     linked.sort_indices()
     linked.data = np.ones(linked.nnz)
-    n = linked.shape[0]
+    n, progress = linked.shape[0], progress or Silent()
     if n < _WORTH_KEEPING:
-        return _compute(linked, progress or Silent())
+        return _compute(linked, progress)
     digest = hashlib.sha256(_FORMAT.encode())
     for part in (linked.indptr, linked.indices):
         digest.update(part.astype(np.int64).tobytes())
@@ -105,7 +105,7 @@ def structural_pairs(adjacency: scipy.sparse.csr_matrix, progress: Progress | No
     damage = contextlib.suppress(OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile)
     with damage, path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
         return StructuralPairs(n, *(file[name] for name in _KEPT))
-    found = _compute(linked, progress or Silent())
+    found = _compute(linked, progress)
 
     def write(target: Path) -> None:
         with target.open("wb") as stream:

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from pcnet._checks import whole_number
 from pcnet.errors import PcnetError
 from pcnet.graph import CSR, Operator
 from pcnet.polynomial import Basis
@@ -95,7 +96,7 @@ def _recurrence(
     On the CPU as plain numbers where all columns agree, else as one number for each column; on a GPU as one tensor
     (N, 3, columns) of a, b and c, which stays there from call to call.
     """
-    parts = [np.asarray(part, dtype=np.float64) for part in basis.recurrence(order)]
+    parts = [np.asarray(part, dtype=np.float64) for part in basis.recurrence(whole_number("order", order))]
     for part in parts:
         if part.ndim == 2 and len(part) != groups:
             raise PcnetError(f"The basis has {len(part)} groups, but x has {groups}.")
