@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from pcnet.errors import PcnetError
 from pcnet.nn._module import device_vector, held
+from pcnet.propagate import LinearMap
 
 
 class Draws:
@@ -78,8 +77,9 @@ def drop(x: Tensor, rates: tuple[float, ...], draws: Draws | DeviceDraws | None,
     if isinstance(draws, DeviceDraws):
         from pcnet.nn import device as kernels
 
-        dropped = kernels.Dropout(device_vector(rates, x.device), place)
-        return _OnDevice.apply(x, partial(kernels.masked, draws=draws, dropout=dropped))
+        masked = partial(kernels.masked, draws=draws, dropout=kernels.Dropout(device_vector(rates, x.device), place))
+        # The mask is hashed anew on the way back instead of kept.
+        return LinearMap.apply(x, masked, masked)
     runs, n, width = x.shape
     # Laid out as the columns of a propagation, (n, R, d), so that neither factor is copied there.
     scale = np.ones((n, runs, width), dtype=np.float32)
@@ -87,17 +87,3 @@ def drop(x: Tensor, rates: tuple[float, ...], draws: Draws | DeviceDraws | None,
         if rate:
             np.multiply(draws.keep(run, (n, width), rate), np.float32(1 / (1 - rate)), out=scale[:, run])
     return x * torch.from_numpy(scale).permute(1, 0, 2).to(x)
-
-
-class _OnDevice(torch.autograd.Function):
-    """The mask is hashed anew on the way back instead of kept."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, masked: Callable[[Tensor], Tensor]) -> Tensor:
-        ctx.masked = masked
-        return masked(x.contiguous())
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
-        return ctx.masked(grads[0].contiguous()), None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -119,7 +119,7 @@ def apply_operator(operator: Operator, x: Tensor) -> Tensor:
     tensor([[2.],
             [2.]])
     """
-    return _runs(_Product.apply(_columns(x, operator.num_nodes), operator.matrix, lambda: operator.adjoint), x)
+    return _multiplied(operator.matrix, x, lambda g: product(operator.adjoint, g))
 
 
 def apply_matrix(matrix: CSR, x: Tensor) -> Tensor:
@@ -129,7 +129,12 @@ def apply_matrix(matrix: CSR, x: Tensor) -> Tensor:
     >>> apply_matrix(matrix, torch.tensor([[1.0], [3.0]]))
     tensor([[6.]])
     """
-    return _runs(_Product.apply(_columns(x, matrix.shape[1]), matrix, lambda: matrix.transposed), x)
+    return _multiplied(matrix, x, lambda g: product(matrix.transposed, g))
+
+
+def _multiplied(matrix: CSR, x: Tensor, back: Callable[[Tensor], Tensor]) -> Tensor:
+    """M x; a transpose that no gradient needs is not made."""
+    return _runs(LinearMap.apply(_columns(x, matrix.shape[1]), partial(product, matrix), back), x)
 
 
 def _columns(x: Tensor, n: int) -> Tensor:
@@ -144,14 +149,15 @@ def _runs(columns: Tensor, x: Tensor) -> Tensor:
     return columns if x.ndim == 2 else columns.view(-1, x.shape[0], x.shape[2]).permute(1, 0, 2)
 
 
-class _Product(torch.autograd.Function):
+class LinearMap(torch.autograd.Function):
+    """L x, by functions that compute L x and Lᵀ g; they are given what is contiguous."""
+
     @staticmethod
-    def forward(ctx: Any, x: Tensor, matrix: CSR, adjoint: Callable[[], CSR]) -> Tensor:
-        # A transpose that no gradient needs is not made.
-        ctx.adjoint = adjoint
-        return product(matrix, x)
+    def forward(ctx: Any, x: Tensor, forwards: Callable[[Tensor], Tensor], back: Callable[[Tensor], Tensor]) -> Tensor:
+        ctx.back = back
+        return forwards(x.contiguous())
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
-        return product(ctx.adjoint(), grads[0].contiguous()), None, None
+        return ctx.back(grads[0].contiguous()), None, None

@@ -101,7 +101,6 @@ def input_weight_grad(x: CSR, grad: Tensor, draws: DeviceDraws, dropout: Dropout
     return out
 
 
-
 @triton.jit
 def _output_layer_kernel(
     hidden, bias_before, unscale, weight, bias, out, rates, out_rates, seeds, epoch, layer, out_layer,
