@@ -44,15 +44,13 @@ def apply_polynomial(operator: Operator, x: Tensor, coefficients: Tensor, basis:
     if len(kinds) > 1:
         names = ", ".join(sorted(str(kind) for kind in kinds))
         raise PcnetError(f"x, coefficients and operator must have one precision, not {names}; convert them with .to().")
-    runs = x.shape[0] if x.ndim == 3 else 1
-    width = x.shape[-1]
-    grouped = _grouped(coefficients, x.ndim, runs, width)
-    # The groups of a basis are runs, or the columns of a single run.
-    groups, each = (runs, width) if x.ndim == 3 else (width, 1)
-    recurrence = _recurrence(basis, coefficients.shape[-1] - 1, groups, each, x.dtype, x.device)
+    # Runs and then columns, or columns alone: the first are the groups of a basis.
+    groups = (*x.shape[:-2], x.shape[-1])
+    grouped = _grouped(coefficients, groups)
+    recurrence = _recurrence(basis, grouped.shape[1] - 1, groups[0], math.prod(groups[1:]), x.dtype, x.device)
     if not x.is_cuda:
         # A coefficient for each column, or one for all, and the order comes first.
-        repeats = runs * width // len(grouped) if len(grouped) > 1 else 1
+        repeats = columns.shape[1] // len(grouped) if len(grouped) > 1 else 1
         grouped = grouped.unsqueeze(1).expand(-1, repeats, -1).reshape(len(grouped) * repeats, grouped.shape[1]).t()
     return _runs(_Polynomial.apply(columns, grouped.contiguous(), operator, recurrence), x)
 
@@ -77,14 +75,13 @@ class _Polynomial(torch.autograd.Function):
         return grad_x, dots, None, None
 
 
-def _grouped(coefficients: Tensor, ndim: int, runs: int, width: int) -> Tensor:
-    """Coefficients as (groups, N+1), each for as many neighbouring columns."""
-    shape, tail = tuple(coefficients.shape), tuple(coefficients.shape[-1:])
-    known = [tail, (runs, *tail), (runs, width, *tail)] if ndim == 3 else [tail, (width, *tail)]
-    if not shape or shape not in known:
-        form = f"({runs}, N+1) or ({runs}, {width}, N+1)" if ndim == 3 else f"({width}, N+1)"
-        raise PcnetError(f"Coefficients have shape {shape}; this x needs (N+1,), {form}.")
-    return coefficients.reshape(math.prod(shape[:-1]), *tail)
+def _grouped(coefficients: Tensor, groups: tuple[int, ...]) -> Tensor:
+    """Coefficients as rows (N+1,), each for as many neighbouring columns."""
+    shape = tuple(coefficients.shape)
+    if not shape or shape[:-1] != groups[: len(shape) - 1]:
+        forms = [f"({', '.join(map(str, groups[:count]))}, N+1)" for count in range(1, len(groups) + 1)]
+        raise PcnetError(f"Coefficients have shape {shape}; this x needs (N+1,), {' or '.join(forms)}.")
+    return coefficients.reshape(math.prod(shape[:-1]), shape[-1])
 
 
 @lru_cache(maxsize=64)
