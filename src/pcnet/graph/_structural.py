@@ -9,7 +9,6 @@ import os
 import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -54,21 +53,17 @@ class StructuralPairs:
     def rings(self) -> int:
         return len(self.counts)
 
-    @cached_property
-    def starts(self) -> Ints:
-        return np.concatenate([[0], np.cumsum(self.counts)])
-
     def ring(self, k: int) -> StructuralEdges:
         """Ring k's edges: each pair in both directions.
 
         Weights are exp(−f_k), divided by their sum over the edges that leave the same node (each as often as it is
         there), or 0 where nothing is left of that sum.
         """
-        count = int(self.counts[k])
+        count, start = int(self.counts[k]), int(self.counts[:k].sum())
         ends = self.pairs[:, :count]
         source, target = np.concatenate([ends, ends[::-1]], axis=1).astype(np.int64)
         copies = np.tile(self.copies[:count], 2).astype(np.float64)
-        near = np.exp(-np.tile(self.distances[self.starts[k] : self.starts[k + 1]], 2))
+        near = np.exp(-np.tile(self.distances[start : start + count], 2))
         total = np.bincount(source, weights=near * copies, minlength=self.num_nodes)[source]
         return StructuralEdges(source, target, np.divide(near, total, out=np.zeros_like(near), where=total > 0), copies)
 
