@@ -69,8 +69,9 @@ def block_of_rows(rows, start, stop, first, count, ROWS: tl.constexpr):
 
 @triton.jit
 def gather(
-    col, values, entry, x, start, stop, columns, inside, width, seeds, epoch, run, rate,
-    DROP: tl.constexpr, TWIN: tl.constexpr, ROWS: tl.constexpr, ENTRIES: tl.constexpr, BLOCK: tl.constexpr,
+    col, values, x, start, stop, columns, inside, width,
+    ROWS: tl.constexpr, ENTRIES: tl.constexpr, BLOCK: tl.constexpr,
+    entry=None, seeds=None, epoch=None, run=0, rate=0.0, DROP: tl.constexpr = False, TWIN: tl.constexpr = False,
 ):  # fmt: skip
     """Σ_e δ(values[e]) · x[col[e], columns] over the entries start ≤ e < stop of each row, (ROWS, BLOCK).
 
@@ -121,9 +122,7 @@ def _product_rows(
     row, begin, end, mine = block_of_rows(rows, start, stop, first, count, ROWS)
     columns = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     inside = columns < width
-    total = gather(
-        col, values, col, x, begin, end, columns, inside, width, col, col, 0, 0.0, False, False, ROWS, ENTRIES, BLOCK
-    )
+    total = gather(col, values, x, begin, end, columns, inside, width, ROWS, ENTRIES, BLOCK)
     if BIAS:
         total += tl.load(bias + columns, mask=inside, other=0.0)[None, :]
     tl.store(out + row[:, None] * width + columns[None, :], total, mask=mine[:, None] & inside[None, :])
@@ -155,10 +154,7 @@ def _step_rows(
     row, begin, end, mine = block_of_rows(rows, start, stop, first, count, ROWS)
     columns = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     inside = columns < width
-    product = gather(
-        col, values, col, current, begin, end, columns, inside, width, col, col, 0, 0.0,
-        False, False, ROWS, ENTRIES, BLOCK,
-    )  # fmt: skip
+    product = gather(col, values, current, begin, end, columns, inside, width, ROWS, ENTRIES, BLOCK)
     here = row[:, None] * width + columns[None, :]
     mask = mine[:, None] & inside[None, :]
     a = tl.load(steps + columns, mask=inside, other=0.0)

@@ -33,8 +33,8 @@ def _some_rows(
     columns = tl.arange(0, BLOCK)
     inside = columns < width
     total = gather(
-        col, values, entry, x + run * x_run_stride, begin, end, columns, inside, x_row_stride, seeds, epoch, run,
-        tl.load(rates + run), DROP, TWIN, ROWS, ENTRIES, BLOCK,
+        col, values, x + run * x_run_stride, begin, end, columns, inside, x_row_stride, ROWS, ENTRIES, BLOCK,
+        entry, seeds, epoch, run, tl.load(rates + run), DROP, TWIN,
     )  # fmt: skip
     if BIAS:
         total += tl.load(bias + run * width + columns, mask=inside, other=0.0)[None, :]
