@@ -246,8 +246,7 @@ def product(matrix: CSR, x: Tensor, values: Tensor, bias: Tensor | None = None) 
     x = x.contiguous()
     width = x.shape[1]
     out = torch.empty(matrix.shape[0], width, dtype=x.dtype, device=x.device)
-    offsets = x if bias is None else bias
-    _over_columns(_product_kernel, matrix, values, width, x, offsets, out, width, BIAS=bias is not None)
+    _over_columns(_product_kernel, matrix, values, width, x, bias, out, width, BIAS=bias is not None)
     return out
 
 
@@ -295,7 +294,7 @@ class Products:
         """y_n, or y_n and y_{n+1}."""
         block = min(128, triton.next_power_of_2(self.width))
         _column_dot_kernel[(self.chunks, triton.cdiv(self.width, block))](
-            self.x, one, one if other is None else other, self.partial[n], len(self.x), self.width,
+            self.x, one, other, self.partial[n], len(self.x), self.width,
             PAIR=other is not None, CHUNK=self.chunk, BLOCK=block,
         )  # fmt: skip
 
