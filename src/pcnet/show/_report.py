@@ -28,9 +28,6 @@ from pcnet.show._verdict import Trust, all_scores, describe_response, warnings
 MISTAKES, RESPONSE = "mistakes.csv", "response.png"
 #: Mistakes on the page.
 SHOWN = 200
-#: What rows, columns and the whole of each heat map are.
-CONFUSION = ("true", "answer", "Confusion matrix: true classes by answers")
-MIXING = ("class", "neighbours' class", "Class mixing: neighbours' classes by class")
 #: Metrics that are printed besides the one that counts.
 OTHERS = ("accuracy", "macro_f1", "roc_auc")
 
@@ -57,6 +54,7 @@ def write_report(path: str | Path, graph: Graph, result: Result, *, steps: Seque
         "graph": scored,
         "result": result,
         "results": results,
+        "around": around,
         "experiment": experiment,
         "metric": experiment.scored_by,
         "runs": len(result.outcomes),
@@ -65,11 +63,8 @@ def write_report(path: str | Path, graph: Graph, result: Result, *, steps: Seque
         "estimated": isinstance(result.headline, Estimate),
         "steps": steps,
         **_scores(result, results, names),
-        "confusion": page.heatmap(results.confusion, names, *CONFUSION),
         "confusions": counts.frequent_confusions(results.confusion),
         "spoken": spoken,
-        "numbered": page.numbered(names),
-        "many": len(names) > page.FEW,
         "trust": Trust.of(results.calibrated),
         "reliability": inline(
             plot.reliability_chart(results.as_trained, results.calibrated),
@@ -83,7 +78,6 @@ def write_report(path: str | Path, graph: Graph, result: Result, *, steps: Seque
         "mistakes_file": MISTAKES,
         **_training(result),
         "splits": page.splits_table(experiment.seeds, sizes, hashes, {experiment.scored_by.title: per_run}),
-        "settings": page.flat(experiment.settings),
         "notes": list(dict.fromkeys((*graph.notes, *result.notes))),
         **made,
     }
@@ -182,9 +176,7 @@ def _surroundings(graph: Graph, results: counts.Tally, around: counts.Surroundin
         for name, meaning in counts.MEANINGS.items()
     ]
     return {
-        "edges": around.edges,
         "measures": Table(title, ("measure", "value", "what it is"), rows, words=("what it is",)),
-        "mixing": around.mixing.any() and page.heatmap(around.mixing, graph.class_names, *MIXING),
         "by_likeness": alike and inline(alike, "Accuracy by a node's own homophily"),
         "by_degree": inline(linked, "Accuracy by number of neighbours"),
     }
