@@ -60,6 +60,12 @@ def test_every_metric_says_what_it_is():
     assert {*MEANINGS} == {*METRICS}
 
 
+def test_a_metric_that_a_user_added_has_its_row(page, small, monkeypatch):
+    monkeypatch.setitem(METRICS, "hits", replace(METRICS["accuracy"], name="hits", title="hits"))
+    text = words(page(small, guessed(small, metric="hits")))
+    assert "Hits is a metric of your own." in text
+
+
 @pytest.mark.parametrize("metric", METRICS)
 def test_the_metric_that_counts_is_the_headline(page, rare, metric):
     result = guessed(rare, runs=5, skill=4.0, protocol=STRATIFIED, metric=metric)
