@@ -31,13 +31,13 @@ NAMED = 3
 #: Columns of the file of all mistakes.
 COLUMNS = ("node", "label", "predicted", "probability", "wrong_in", "tested_in", "neighbours", "neighbour_classes")
 
-#: What each measure of homophily says.
-MEANINGS = {
-    "edge": "share of edges that link two nodes of one class",
-    "node": "mean over nodes of the share of neighbours of their own class",
-    "class_insensitive": "how far classes exceed chance in linking to themselves; 0 is chance",
-    "adjusted": "edge homophily corrected for chance; 0 is chance, 1 all edges agree",
-    "label_informativeness": "how much a neighbour's class says about one's own; 1 is all",
+#: What each measure of homophily is called, and what it says.
+MEASURES = {
+    "edge": ("edge", "share of edges that link two nodes of one class"),
+    "node": ("node", "mean over nodes of the share of neighbours of their own class"),
+    "class_insensitive": ("class-insensitive", "how far classes exceed chance in linking to themselves; 0 is chance"),
+    "adjusted": ("adjusted", "edge homophily corrected for chance; 0 is chance, 1 all edges agree"),
+    "label_informativeness": ("label informativeness", "how much a neighbour's class says about one's own; 1 is all"),
 }
 
 
@@ -162,11 +162,6 @@ class Surroundings:
             (indicator.T @ by_class).toarray().astype(np.int64),
             np.where(defined, like / np.maximum(labelled, 1), np.nan),
         )
-
-
-def measure_name(name: str) -> str:
-    """The name of a measure of homophily as people write it."""
-    return name.replace("class_", "class-").replace("_", " ")
 
 
 class Bin(NamedTuple):

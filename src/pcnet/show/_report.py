@@ -28,7 +28,7 @@ from pcnet.show._verdict import Trust, all_scores, describe_response, warnings
 MISTAKES, RESPONSE = "mistakes.csv", "response.png"
 #: Mistakes on the page.
 SHOWN = 200
-#: Metrics that are printed besides the one that counts.
+#: Metrics that are printed besides the one that counts; the last one for two classes alone.
 OTHERS = ("accuracy", "macro_f1", "roc_auc")
 
 #: What a score is called, its metric, and its runs or the mean and ± that were printed, if there are any.
@@ -55,11 +55,7 @@ def write_report(path: str | Path, graph: Graph, result: Result, *, steps: Seque
         "result": result,
         "results": results,
         "around": around,
-        "experiment": experiment,
-        "metric": experiment.scored_by,
-        "runs": len(result.outcomes),
         "drawn": plot.RUNS,
-        "headline": result.headline,
         "estimated": isinstance(result.headline, Estimate),
         "steps": steps,
         **_scores(result, results, names),
@@ -170,13 +166,13 @@ def _surroundings(graph: Graph, results: counts.Tally, around: counts.Surroundin
     likeness = counts.by_likeness(results, around)
     alike = plot.bins_chart(likeness, overall, "neighbours of the node's own class") if likeness else None
     linked = plot.bins_chart(counts.by_degree(results, around), overall, "number of neighbours")
-    title = "Homophily: how much links agree with classes. Edges count once, in either direction; self loops do not."
+    about = "Homophily: how much links agree with classes. Edges count once, in either direction; self loops do not."
     rows = [
-        [counts.measure_name(name), page.figure(getattr(around.homophily, name), 3), Cell(meaning, "soft")]
-        for name, meaning in counts.MEANINGS.items()
+        [title, page.figure(getattr(around.homophily, name), 3), Cell(meaning, "soft")]
+        for name, (title, meaning) in counts.MEASURES.items()
     ]
     return {
-        "measures": Table(title, ("measure", "value", "what it is"), rows, words=("what it is",)),
+        "measures": Table(about, ("measure", "value", "what it is"), rows, words=("what it is",)),
         "by_likeness": alike and inline(alike, "Accuracy by a node's own homophily"),
         "by_degree": inline(linked, "Accuracy by number of neighbours"),
     }
@@ -220,53 +216,38 @@ def print_notes(console: Console, notes: Iterable[str]) -> None:
 
 def print_scores(console: Console, result: Result) -> None:
     """The figures of a training: those of the paper's protocols as papers have them, others as an estimate."""
-    shown = _shown(result)
-    if not isinstance(result.headline, Estimate):
-        console.print("", _of_runs(result, shown).rich(), sep="\n")
+    experiment, estimate, runs = result.experiment, result.headline, len(result.outcomes)
+    metric, val = experiment.scored_by, result.val[experiment.metric]
+    usual = OTHERS if result.outcomes[0].logits.shape[1] == 2 else OTHERS[:-1]
+    names = dict.fromkeys([metric.name, *(name for name in usual if name in result.test)])
+    _, *others = shown = [(METRICS[name], result.test[name]) for name in names]
+    if not isinstance(estimate, Estimate):
+        means: list[Row] = [
+            ("test", metric, estimate),
+            ("paper", metric, experiment.paper),
+            ("authors' code, rerun", metric, experiment.rerun),
+            ("validation", metric, val),
+            *((f"test {other.title}", other, found) for other, found in others),
+        ]
+        table = runs_table(means, "interval: 95 % bootstrap of the mean; ±: its larger half; std: between runs")
+        console.print("", table.rich(), sep="\n")
         return
-    estimate = result.headline
     what = f"the {estimate.unlabelled:,} nodes without a label" if estimate.unlabelled else "nodes like these"
-    each = ((METRICS[name], result.test[name]) for name in shown)
-    rows = [[of.title, of.text(found.mean), with_interval(of, interval=found.ci95)] for of, found in each]
+    rows = [[of.title, of.text(found.mean), with_interval(of, interval=found.ci95)] for of, found in shown]
     table = Table(f"To be expected on {what}", ("", "score", "95 % interval"), [strong(rows[0]), *rows[1:]])
     console.print("", table.rich(), "", sep="\n")
-    metric, runs = result.experiment.scored_by, len(result.outcomes)
-    spread = f" ± {metric.text(estimate.std)} (std)" if runs > 1 else ""
+    gain, spread = "", f" ± {metric.text(estimate.std)} (std)" if runs > 1 else ""
+    if estimate.gain:
+        more = f"{metric.text(abs(estimate.gain))} {'more' if estimate.gain > 0 else 'less'}"
+        gain = (
+            f": {metric.text(estimate.measured)}, and {more} for models that know every label, by what they gain on "
+            "validation nodes"
+        )
     console.print(
-        f"Measured on {estimate.nodes:,} labelled nodes, each predicted by the runs that did not know its label"
-        f"{_gain(metric, estimate)}. Single runs: {metric.title} {metric.text(sum(estimate.per_run) / runs)}{spread} "
-        f"on test nodes, {metric.text(result.val[metric.name].mean)} on validation nodes, which chose the epochs."
+        f"Measured on {estimate.nodes:,} labelled nodes, each predicted by the runs that did not know its label{gain}. "
+        f"Single runs: {metric.title} {metric.text(sum(estimate.per_run) / runs)}{spread} on test nodes, "
+        f"{metric.text(val.mean)} on validation nodes, which chose the epochs."
     )
-
-
-def _gain(metric: Metric, estimate: Estimate) -> str:
-    if not estimate.gain:
-        return ""
-    measured, more = metric.text(estimate.measured), metric.text(abs(estimate.gain))
-    return (
-        f": {measured}, and {more} {'more' if estimate.gain > 0 else 'less'} for models that know every label, by what "
-        "they gain on validation nodes"
-    )
-
-
-def _of_runs(result: Result, shown: Sequence[str]) -> Table:
-    """Means over runs, as in the tables of papers."""
-    experiment, metric = result.experiment, result.experiment.scored_by
-    rows: list[Row] = [
-        ("test", metric, result.headline),
-        ("paper", metric, experiment.paper),
-        ("authors' code, rerun", metric, experiment.rerun),
-        ("validation", metric, result.val[experiment.metric]),
-        *((f"test {METRICS[name].title}", METRICS[name], result.test[name]) for name in shown[1:]),
-    ]
-    return runs_table(rows, "interval: 95 % bootstrap of the mean; ±: its larger half; std: between runs")
-
-
-def _shown(result: Result) -> list[str]:
-    """Names of the metrics that have a row, the one that counts first; ROC-AUC is usual for two classes alone."""
-    two = result.outcomes[0].logits.shape[1] == 2
-    others = [name for name in OTHERS if name in result.test and (two or name != "roc_auc")]
-    return list(dict.fromkeys([result.experiment.metric, *others]))
 
 
 def runs_table(rows: Sequence[Row], note: str) -> Table:
