@@ -56,19 +56,16 @@ def write_report(path: str | Path, graph: Graph, result: Result, *, steps: Seque
         "results": results,
         "around": around,
         "drawn": plot.RUNS,
+        "inline": inline,
         "estimated": isinstance(result.headline, Estimate),
         "steps": steps,
         **_scores(result, results, names),
         "confusions": counts.frequent_confusions(results.confusion),
         "spoken": spoken,
         "trust": Trust.of(results.calibrated),
-        "reliability": inline(
-            plot.reliability_chart(results.as_trained, results.calibrated),
-            f"Reliability diagram; expected calibration error {100 * results.as_trained.error:.1f} points, "
-            f"{100 * results.calibrated.error:.1f} after scaling",
-        ),
+        "reliability": plot.reliability_chart(results.as_trained, results.calibrated),
         **_filter(graph, result, path.with_name(RESPONSE)),
-        **_surroundings(scored, results, around),
+        **_surroundings(results, around),
         "mistakes": _mistakes_table(itertools.islice(each_mistake(spoken), SHOWN)),
         "wrong": len(counts.wrong_nodes(results, scored.y.numpy())),
         "mistakes_file": MISTAKES,
@@ -161,11 +158,9 @@ def _filter(graph: Graph, result: Result, path: Path) -> dict[str, Any]:
     return {"passband": passband, "alike": alike, "laplacian": found.laplacian, "filter": picture}
 
 
-def _surroundings(graph: Graph, results: counts.Tally, around: counts.Surroundings) -> dict[str, Any]:
+def _surroundings(results: counts.Tally, around: counts.Surroundings) -> dict[str, Any]:
     overall = 100 * float(results.right.sum() / results.counted.sum())
-    likeness = counts.by_likeness(results, around)
-    alike = plot.bins_chart(likeness, overall, "neighbours of the node's own class") if likeness else None
-    linked = plot.bins_chart(counts.by_degree(results, around), overall, "number of neighbours")
+    alike = counts.by_likeness(results, around)
     about = "Homophily: how much links agree with classes. Edges count once, in either direction; self loops do not."
     rows = [
         [title, page.figure(getattr(around.homophily, name), 3), Cell(meaning, "soft")]
@@ -173,25 +168,18 @@ def _surroundings(graph: Graph, results: counts.Tally, around: counts.Surroundin
     ]
     return {
         "measures": Table(about, ("measure", "value", "what it is"), rows, words=("what it is",)),
-        "by_likeness": alike and inline(alike, "Accuracy by a node's own homophily"),
-        "by_degree": inline(linked, "Accuracy by number of neighbours"),
+        "by_likeness": alike and plot.bins_chart(alike, overall, "neighbours of the node's own class"),
+        "by_degree": plot.bins_chart(counts.by_degree(results, around), overall, "number of neighbours"),
     }
 
 
 def _training(result: Result) -> dict[str, Any]:
-    outcomes, metric = result.outcomes, result.experiment.training.val_metric
-    best = [outcome.best_epoch for outcome in outcomes]
-
-    def curves(each: Sequence[Any], name: str, unit: str = "") -> str:
-        picture = plot.curves_chart(each, best, f"validation {name}{unit}")
-        return inline(picture, f"Validation {name} over the epochs of each run")
-
-    scores = [metric.scale * outcome.val_score for outcome in outcomes]
+    outcomes, watched = result.outcomes, result.experiment.training.val_metric
+    best, scores = [each.best_epoch for each in outcomes], [watched.scale * each.val_score for each in outcomes]
     return {
-        "epochs": [outcome.epochs for outcome in outcomes],
-        "best": best,
-        "loss_curves": curves([outcome.val_loss for outcome in outcomes], "loss"),
-        "score_curves": curves(scores, metric.title, ", %" * metric.percent),
+        "watched": watched,
+        "loss_curves": plot.curves_chart([each.val_loss for each in outcomes], best, "validation loss"),
+        "score_curves": plot.curves_chart(scores, best, f"validation {watched.title}{', %' * watched.percent}"),
     }
 
 
