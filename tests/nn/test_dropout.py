@@ -10,8 +10,9 @@ import pytest
 import torch
 
 from pcnet.nn import Draws
-from pcnet.nn._dropout import dropout
+from pcnet.nn._dropout import draws_from_torch, drop
 
+CPU = torch.device("cpu")
 N = 400_000
 
 
@@ -71,12 +72,12 @@ def test_an_epoch_does_not_depend_on_those_before():
 def test_torch_governs_draws_by_hand():
     def mask(seed: int) -> np.ndarray:
         torch.manual_seed(seed)
-        return Draws.from_torch(2).keep(1, (100,), 0.5)
+        return draws_from_torch(2, CPU).keep(1, (100,), 0.5)
 
     np.testing.assert_array_equal(mask(5), mask(5))
     assert not np.array_equal(mask(5), mask(6))
     torch.manual_seed(5)
-    first, second = Draws.from_torch(1), Draws.from_torch(1)
+    first, second = draws_from_torch(1, CPU), draws_from_torch(1, CPU)
     assert not np.array_equal(first.keep(0, (100,), 0.5), second.keep(0, (100,), 0.5))
 
 
@@ -84,7 +85,7 @@ def test_torch_governs_draws_by_hand():
 def test_dropout_is_unbiased(dtype):
     x = torch.rand(2, 30, 4, dtype=dtype) + 0.5
     rates = (0.3, 0.8)
-    mean = sum(dropout(x, rates, Draws([0, 1], epoch)) for epoch in range(4000)) / 4000
+    mean = sum(drop(x, rates, Draws([0, 1], epoch), 0) for epoch in range(4000)) / 4000
     for run, rate in enumerate(rates):
         deviation = math.sqrt(rate / (1 - rate) / 4000)
         assert ((mean[run] / x[run] - 1).abs() < 5 * deviation).all()
@@ -93,7 +94,7 @@ def test_dropout_is_unbiased(dtype):
 def test_dropout_is_keep_over_the_rate():
     x = torch.randn(3, 20, 5, requires_grad=True)
     rates = (0.5, 0.0, 0.75)
-    z = dropout(x, rates, Draws([4, 5, 6], 1))
+    z = drop(x, rates, Draws([4, 5, 6], 1), 0)
     draws = Draws([4, 5, 6], 1)
     for run, rate in enumerate(rates):
         keep = torch.from_numpy(draws.keep(run, (20, 5), rate))
@@ -104,4 +105,4 @@ def test_dropout_is_keep_over_the_rate():
 
 def test_no_dropout_is_no_copy():
     x = torch.randn(2, 3, 4)
-    assert dropout(x, (0.0, 0.0), Draws([0, 1], 0)) is x
+    assert drop(x, (0.0, 0.0), Draws([0, 1], 0), 0) is x

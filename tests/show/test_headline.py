@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -58,6 +59,12 @@ def test_a_guess_is_scored_as_scikit_learn_scores_one(classes):
 
 def test_every_metric_says_what_it_is():
     assert {*MEANINGS} == {*METRICS}
+
+
+def test_a_metric_that_a_user_added_has_its_row(page, small, monkeypatch):
+    monkeypatch.setitem(METRICS, "hits", replace(METRICS["accuracy"], name="hits", title="hits"))
+    text = words(page(small, guessed(small, runs=5, protocol=STRATIFIED)))
+    assert re.search(r"hits [\d.]+ % [\d.]+ to [\d.]+ % [\d.]+ % a metric of your own", text)
 
 
 @pytest.mark.parametrize("metric", METRICS)

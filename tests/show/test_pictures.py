@@ -14,7 +14,7 @@ from pcnet.show import Score
 from pcnet.show._counts import Bin
 from pcnet.show._plot import bins_chart, curves_chart, inline, reliability_chart, scores_chart, span
 from pcnet.show._ranking import plain, ticks
-from pcnet.show._table import FEW, heatmap, numbered
+from pcnet.show._table import FEW, numbered, part
 
 HEAT = ("true", "answer", "a heat map")
 
@@ -61,7 +61,7 @@ def test_heat_maps_of_two_to_fifty_classes(classes, name):
     names = [name.format(k) for k in range(classes)]
     counts = np.eye(classes, dtype=np.int64) * 7 + 1
     counts[1] = 0
-    table = ElementTree.fromstring(heatmap(counts, names, *HEAT))
+    table = ElementTree.fromstring(part("heatmap", counts.tolist(), names, *HEAT))
     assert table.get("aria-label") == "a heat map"
     cells = [cell for cell in table.iter("td") if cell.get("title")]
     assert len(cells) == classes * (classes - 1)
@@ -76,7 +76,7 @@ def test_heat_maps_of_two_to_fifty_classes(classes, name):
 
 def test_names_are_text_whatever_they_hold():
     names = ["<script>alert(1)</script>", 'a "b" & c']
-    table = heatmap(np.ones((2, 2), dtype=np.int64), names, *HEAT)
+    table = part("heatmap", [[1, 1], [1, 1]], names, *HEAT)
     assert "<script" not in table
     assert any("<script>" in cell.get("title", "") for cell in ElementTree.fromstring(table).iter("td"))
 

@@ -9,7 +9,6 @@ import os
 import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -54,21 +53,17 @@ class StructuralPairs:
     def rings(self) -> int:
         return len(self.counts)
 
-    @cached_property
-    def starts(self) -> Ints:
-        return np.concatenate([[0], np.cumsum(self.counts)])
-
     def ring(self, k: int) -> StructuralEdges:
         """Ring k's edges: each pair in both directions.
 
         Weights are exp(−f_k), divided by their sum over the edges that leave the same node (each as often as it is
         there), or 0 where nothing is left of that sum.
         """
-        count = int(self.counts[k])
+        count, start = int(self.counts[k]), int(self.counts[:k].sum())
         ends = self.pairs[:, :count]
         source, target = np.concatenate([ends, ends[::-1]], axis=1).astype(np.int64)
         copies = np.tile(self.copies[:count], 2).astype(np.float64)
-        near = np.exp(-np.tile(self.distances[self.starts[k] : self.starts[k + 1]], 2))
+        near = np.exp(-np.tile(self.distances[start : start + count], 2))
         total = np.bincount(source, weights=near * copies, minlength=self.num_nodes)[source]
         return StructuralEdges(source, target, np.divide(near, total, out=np.zeros_like(near), where=total > 0), copies)
 
@@ -93,9 +88,9 @@ def structural_pairs(adjacency: scipy.sparse.csr_matrix, progress: Progress | No
     linked.eliminate_zeros()
     linked.sort_indices()
     linked.data = np.ones(linked.nnz)
-    n = linked.shape[0]
+    n, progress = linked.shape[0], progress or Silent()
     if n < _WORTH_KEEPING:
-        return _compute(linked, progress or Silent())
+        return _compute(linked, progress)
     digest = hashlib.sha256(_FORMAT.encode())
     for part in (linked.indptr, linked.indices):
         digest.update(part.astype(np.int64).tobytes())
@@ -105,7 +100,7 @@ def structural_pairs(adjacency: scipy.sparse.csr_matrix, progress: Progress | No
     damage = contextlib.suppress(OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile)
     with damage, path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
         return StructuralPairs(n, *(file[name] for name in _KEPT))
-    found = _compute(linked, progress or Silent())
+    found = _compute(linked, progress)
 
     def write(target: Path) -> None:
         with target.open("wb") as stream:

@@ -51,12 +51,12 @@ class DevicePerceptron(torch.autograd.Function):
         device, runs, n = weights[0].device, len(rates), x.shape[0]
         draws = draws or DeviceDraws.idle(runs, device)
         drops = [
-            kernels.Dropout(device_vector(own, device), layer if layer < depth else AFTER) if any(own) else None
+            kernels.Dropout(device_vector(own, device) if any(own) else None, layer if layer < depth else AFTER)
             for layer, own in enumerate(zip(*rates, strict=True))
         ]
         relu = activation is not None
         storage = torch.bfloat16 if precision == "bfloat16" else torch.float32
-        features = dense_features(x, precision) if drops[0] is None else None
+        features = None if drops[0] else dense_features(x, precision)
         bare: Tensor | None = None
         unscale: Tensor | None = None
         if features is not None:
@@ -75,7 +75,7 @@ class DevicePerceptron(torch.autograd.Function):
             last = layer == depth - 1
             h = kernels.output_layer(
                 h, bare, unscale, weights[layer], biases[layer], draws, _dot(precision),
-                relu=relu, dropout=drops[layer], dropout_out=drops[depth] if last else None,
+                relu=relu, dropout=drops[layer], dropout_out=drops[depth] if last else kernels.Dropout(),
             )  # fmt: skip
             if not last:
                 # A middle layer comes without its ReLU and dropout, which the next one begins with.
@@ -103,7 +103,7 @@ class DevicePerceptron(torch.autograd.Function):
         for layer in range(depth - 1, 0, -1):
             (g, rest, unscale), shares = kernels.hidden_backward(
                 g, hidden[layer - 1], weights[layer], draws, _dot(ctx.precision), relu=ctx.relu, dropout=drops[layer],
-                dropout_out=drops[depth] if layer == depth - 1 else None, split=split and layer == 1,
+                dropout_out=drops[depth] if layer == depth - 1 else kernels.Dropout(), split=split and layer == 1,
             )  # fmt: skip
             grad_weights[layer], grad_biases[layer], grad_biases[layer - 1] = shares
         if depth == 1:

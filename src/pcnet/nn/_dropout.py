@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from pcnet.errors import PcnetError
 from pcnet.nn._module import device_vector, held
+from pcnet.propagate import LinearMap
 
 
 class Draws:
@@ -26,11 +25,6 @@ class Draws:
 
     def __init__(self, seeds: Sequence[int], epoch: int) -> None:
         self._generators = [np.random.SFC64([seed, epoch]) for seed in seeds]
-
-    @staticmethod
-    def from_torch(runs: int) -> Draws:
-        """Draws governed by `torch.manual_seed`, for models that are trained by hand."""
-        return Draws(torch.randint(2**31, (runs,)).tolist(), 0)
 
     def keep(self, run: int, shape: Sequence[int], rate: float) -> NDArray[np.bool_]:
         """True with probability 1 − rate, to the 65,536th.
@@ -63,10 +57,11 @@ class DeviceDraws:
 
 
 def draws_from_torch(runs: int, device: torch.device) -> Draws | DeviceDraws:
-    """The source of dropout bits for a model that is trained by hand."""
+    """Draws governed by `torch.manual_seed`, for models that are trained by hand."""
+    seeds = torch.randint(2**31, (runs,))
     if device.type != "cuda":
-        return Draws.from_torch(runs)
-    return DeviceDraws(torch.randint(2**31, (runs,)).to(device), torch.zeros((), dtype=torch.int64, device=device))
+        return Draws(seeds.tolist(), 0)
+    return DeviceDraws(seeds.to(device), torch.zeros((), dtype=torch.int64, device=device))
 
 
 def check_rate(name: str, rate: float) -> None:
@@ -75,10 +70,16 @@ def check_rate(name: str, rate: float) -> None:
         raise PcnetError(f"{name} = {rate} is not a dropout rate; it must be at least 0 and less than 1.")
 
 
-def dropout(x: Tensor, rates: tuple[float, ...], draws: Draws) -> Tensor:
-    """x ∘ keep / (1 − rate) for x of shape (R, n, d), with one rate for each run."""
-    if not any(rates):
+def drop(x: Tensor, rates: tuple[float, ...], draws: Draws | DeviceDraws | None, place: int) -> Tensor:
+    """x ∘ keep / (1 − rate) for x (R, n, d) and a rate for each run; on a GPU `place` tells a step's draws apart."""
+    if draws is None or not any(rates):
         return x
+    if isinstance(draws, DeviceDraws):
+        from pcnet.nn import device as kernels
+
+        masked = partial(kernels.masked, draws=draws, dropout=kernels.Dropout(device_vector(rates, x.device), place))
+        # The mask is hashed anew on the way back instead of kept.
+        return LinearMap.apply(x, masked, masked)
     runs, n, width = x.shape
     # Laid out as the columns of a propagation, (n, R, d), so that neither factor is copied there.
     scale = np.ones((n, runs, width), dtype=np.float32)
@@ -86,29 +87,3 @@ def dropout(x: Tensor, rates: tuple[float, ...], draws: Draws) -> Tensor:
         if rate:
             np.multiply(draws.keep(run, (n, width), rate), np.float32(1 / (1 - rate)), out=scale[:, run])
     return x * torch.from_numpy(scale).permute(1, 0, 2).to(x)
-
-
-def drop(x: Tensor, rates: tuple[float, ...], draws: Draws | DeviceDraws, place: int) -> Tensor:
-    """`dropout` on whichever device; on a GPU, `place` tells these draws from the others of a step."""
-    if isinstance(draws, Draws):
-        return dropout(x, rates, draws)
-    if not any(rates):
-        return x
-    from pcnet.nn import device as kernels
-
-    dropped = kernels.Dropout(device_vector(rates, x.device), place)
-    return _OnDevice.apply(x, partial(kernels.masked, draws=draws, dropout=dropped))
-
-
-class _OnDevice(torch.autograd.Function):
-    """The mask is hashed anew on the way back instead of kept."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, masked: Callable[[Tensor], Tensor]) -> Tensor:
-        ctx.masked = masked
-        return masked(x.contiguous())
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
-        return ctx.masked(grads[0].contiguous()), None

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from torch.autograd.function import once_differentiable
 from pcnet.graph import CSR, Operator
 from pcnet.propagate import apply_matrix, product
 
+Product = Callable[[Tensor, Tensor], Tensor]
 #: Entries whose products a CPU forms at a time, so that they stay in its cache.
 CHUNK = 16384
 #: A handful of graphs at a time is what one process works on, each with its transpose.
@@ -93,45 +95,37 @@ def weighted_sums(pattern: CSR, weights: Tensor, x: Tensor) -> Tensor:
     With E entries and H heads, weights are (E, H) and x is (n, H·d), head h the h-th d columns of it; R runs side by
     side have R of both. Nothing is kept but the two: ∂w is a dot product for each entry, ∂x a sum over the transpose.
     """
-    if x.ndim == 3:
-        return _Sums.apply(weights, x, pattern)
-    return _Sums.apply(weights.unsqueeze(0), x.unsqueeze(0), pattern)[0]
+    if x.ndim == 2:
+        return weighted_sums(pattern, weights.unsqueeze(0), x.unsqueeze(0))[0]
+    of_weights = partial(_dots, pattern, heads=weights.shape[-1])
+    return _Bilinear.apply(weights, x, partial(_sums, pattern), of_weights, partial(_transposed_sums, pattern))
 
 
 def entry_dots(pattern: CSR, x: Tensor, y: Tensor, heads: int = 1) -> Tensor:
     """x_i · y_j in each head for every entry (i, j) of `pattern`, (E, H) or (R, E, H); ∂x and ∂y are weighted sums."""
-    if x.ndim == 3:
-        return _Dots.apply(x, y, pattern, heads)
-    return _Dots.apply(x.unsqueeze(0), y.unsqueeze(0), pattern, heads)[0]
+    if x.ndim == 2:
+        return entry_dots(pattern, x.unsqueeze(0), y.unsqueeze(0), heads)[0]
+
+    def of_y(x: Tensor, grad: Tensor) -> Tensor:
+        return _transposed_sums(pattern, grad, x)
+
+    return _Bilinear.apply(x, y, partial(_dots, pattern, heads=heads), partial(_sums, pattern), of_y)
 
 
-class _Sums(torch.autograd.Function):
+class _Bilinear(torch.autograd.Function):
+    """f(a, b), linear in either, with ∂a = `of_a`(g, b) and ∂b = `of_b`(a, g)."""
+
     @staticmethod
-    def forward(ctx: Any, weights: Tensor, x: Tensor, pattern: CSR) -> Tensor:
-        ctx.pattern = pattern
-        ctx.save_for_backward(weights, x)
-        return _sums(pattern, weights, x)
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor, None]:
-        weights, x = ctx.saved_tensors
-        of_weights = _dots(ctx.pattern, grads[0], x, weights.shape[-1])
-        return of_weights, _transposed_sums(ctx.pattern, weights, grads[0]), None
-
-
-class _Dots(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, y: Tensor, pattern: CSR, heads: int) -> Tensor:
-        ctx.pattern = pattern
-        ctx.save_for_backward(x, y)
-        return _dots(pattern, x, y, heads)
+    def forward(ctx: Any, a: Tensor, b: Tensor, f: Product, of_a: Product, of_b: Product) -> Tensor:
+        ctx.of_a, ctx.of_b = of_a, of_b
+        ctx.save_for_backward(a, b)
+        return f(a, b)
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor, None, None]:
-        x, y = ctx.saved_tensors
-        return _sums(ctx.pattern, grads[0], y), _transposed_sums(ctx.pattern, grads[0], x), None, None
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
+        a, b = ctx.saved_tensors
+        return ctx.of_a(grads[0], b), ctx.of_b(a, grads[0]), None, None, None
 
 
 def _transposed_sums(pattern: CSR, weights: Tensor, x: Tensor) -> Tensor:

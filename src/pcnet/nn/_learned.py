@@ -46,22 +46,17 @@ def learned(convs: Sequence[PolynomialConv], operator: Operator) -> Learned:
     (1, 600)
     """
     first = convs[0]
-    s, density = _spectrum(operator)
-    lam = first.frequency(s)
-    responses = np.array([conv.response(lam).reshape(-1, len(lam)).mean(axis=0) for conv in convs])
-    laplacian = f"L̃ = (p−1)I − Ã, p = {first.filters[0].p:g}" if isinstance(first, PCConv) else "L = I − S"
-    return Learned(lam, responses, density, f"{laplacian}, η = {operator.eta:g}")
-
-
-def _spectrum(operator: Operator) -> tuple[FloatArray, FloatArray]:
-    """Points on the interval of S and the density there."""
     matrix = operator.matrix.to_scipy()
     small = operator.matrix.nnz <= EXACT
     low, high = operator.interval if small else _rough_interval(matrix, operator.eta)
     # All eigenvalues are one where no edge joins two nodes.
     room = max(0.0, 0.01 - (high - low))
     s = np.linspace(low - room, high + room, POINTS)
-    return s, spectral_density(matrix, (s[0], s[-1]), s, moments=FINE if small else COARSE)
+    density = spectral_density(matrix, (s[0], s[-1]), s, moments=FINE if small else COARSE)
+    lam = first.frequency(s)
+    responses = np.array([conv.response(lam).reshape(-1, len(lam)).mean(axis=0) for conv in convs])
+    laplacian = f"L̃ = (p−1)I − Ã, p = {first.filters[0].p:g}" if isinstance(first, PCConv) else "L = I − S"
+    return Learned(lam, responses, density, f"{laplacian}, η = {operator.eta:g}")
 
 
 def _rough_interval(matrix: scipy.sparse.csr_matrix, eta: float) -> tuple[float, float]:

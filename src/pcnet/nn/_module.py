@@ -39,9 +39,7 @@ class RunModule(nn.Module):
         if any(module.runs is not None for module in modules):
             raise PcnetError("Only single modules can be stacked; take the runs out with one() first.")
         stacked = copy.deepcopy(modules[0])
-        trees = [list(module.modules()) for module in modules]
-        for place, part in enumerate(stacked.modules()):
-            twins = [tree[place] for tree in trees]
+        for part, *twins in zip(stacked.modules(), *(module.modules() for module in modules), strict=True):
             _check_alike(twins)
             for name, parameter in part._parameters.items():
                 if parameter is not None:

@@ -16,12 +16,14 @@ from pcnet._checks import one_of, whole_number
 from pcnet.errors import PcnetError
 from pcnet.graph import CSR
 from pcnet.nn._device_perceptron import AFTER, DevicePerceptron, Precision, collapsed_on_device
-from pcnet.nn._dropout import DeviceDraws, Draws, check_rate, draws_from_torch, drop, dropout
+from pcnet.nn._dropout import DeviceDraws, Draws, check_rate, draws_from_torch, drop
 from pcnet.nn._module import RunModule
 from pcnet.propagate import product
 
 Activation = Literal["relu", "elu"] | None
 Keep = NDArray[np.bool_] | None
+#: For each run, a dropout rate before every layer; where maps are applied, also one for what comes out.
+Rates = tuple[tuple[float, ...], ...]
 
 
 class Perceptron(RunModule):
@@ -60,7 +62,7 @@ class Perceptron(RunModule):
         #: How exactly a GPU multiplies; the CPU knows float32 alone.
         self.precision = precision
         #: rates[r][l]: dropout before layer l in run r.
-        self.rates: tuple[tuple[float, ...], ...] = (rates,)
+        self.rates: Rates = (rates,)
         self.weights = nn.ParameterList([nn.Parameter(torch.empty(width_in, width)) for width_in, width in layers])
         self.biases = nn.ParameterList([nn.Parameter(torch.empty(width)) for _, width in layers if bias])
         self.reset_parameters()
@@ -88,24 +90,24 @@ class Perceptron(RunModule):
         stacked = self.runs is not None
         weights, biases = ([p if stacked else p.unsqueeze(0) for p in group] for group in (self.weights, self.biases))
         biases = biases or [weight.new_zeros(weight.shape[0], weight.shape[2]) for weight in weights]
-        rates, after = self.rates, drop_out or (0.0,) * len(self.rates)
+        after = drop_out or (0.0,) * len(self.rates)
+        rates = tuple((*own, last) for own, last in zip(self.rates, after, strict=True))
         if not self.training:
             # Multiplying X is dearer than multiplying weights, but on a small graph with many features.
             worth = weights[0].is_cuda or not isinstance(x, CSR) or x.nnz > 16 * x.shape[1]
             if self.activation is None and not torch.is_grad_enabled() and worth:
                 z = _collapsed(x, weights, biases)
                 return z if stacked else z[0]
-            rates, after = tuple((0.0,) * len(weights) for _ in rates), (0.0,) * len(rates)
+            rates = tuple((0.0,) * len(own) for own in rates)
         elif draws is None:
             draws = draws_from_torch(len(rates), weights[0].device)
-        if weights[0].is_cuda and self.activation == "elu":
-            z = _layer_by_layer(x, rates, after, draws, self.precision, weights, biases)
-        elif weights[0].is_cuda:
-            all_rates = tuple((*own, last) for own, last in zip(rates, after, strict=True))
-            z = DevicePerceptron.apply(x, all_rates, draws, self.activation, self.precision, *weights, *biases)
-        else:
+        if not weights[0].is_cuda:
             z = _Perceptron.apply(x, rates, draws, self.activation, *weights, *biases)
-            z = dropout(z, after, draws) if isinstance(draws, Draws) else z
+            z = drop(z, tuple(own[-1] for own in rates), draws, AFTER)
+        elif self.activation == "elu":
+            z = _layer_by_layer(x, rates, draws, self.precision, weights, biases)
+        else:
+            z = DevicePerceptron.apply(x, rates, draws, self.activation, self.precision, *weights, *biases)
         return z if stacked else z[0]
 
     def _check_input(self, x: Tensor | CSR) -> None:
@@ -136,19 +138,14 @@ def _collapsed(x: Tensor | CSR, weights: Sequence[Tensor], biases: Sequence[Tens
 
 
 def _layer_by_layer(
-    x: Tensor | CSR,
-    rates: tuple[tuple[float, ...], ...],
-    after: tuple[float, ...],
-    draws: Any,
-    precision: Precision,
-    weights: Sequence[Tensor],
-    biases: Sequence[Tensor],
+    x: Tensor | CSR, rates: Rates, draws: Any, precision: Precision, weights: Sequence[Tensor], biases: Sequence[Tensor]
 ) -> Tensor:
     """On a GPU, layers with ELUs between them: fused kernels know ReLUs only, so torch computes all but the first."""
-    opening = tuple((own[0], 0.0) for own in rates)
-    z: Tensor = DevicePerceptron.apply(x, opening, draws, None, precision, weights[0], biases[0])
-    for layer in range(1, len(weights)):
-        z = drop(torch.nn.functional.elu(z), tuple(own[layer] for own in rates), draws, layer)
+    opening, *between, after = zip(*rates, strict=True)
+    first = tuple((rate, 0.0) for rate in opening)
+    z: Tensor = DevicePerceptron.apply(x, first, draws, None, precision, weights[0], biases[0])
+    for layer, own in enumerate(between, start=1):
+        z = drop(torch.nn.functional.elu(z), own, draws, layer)
         z = torch.baddbmm(biases[layer].unsqueeze(1), z, weights[layer])
     return drop(z, after, draws, AFTER)
 
@@ -178,12 +175,7 @@ class _Perceptron(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any,
-        x: Tensor | CSR,
-        rates: tuple[tuple[float, ...], ...],
-        draws: Draws | None,
-        activation: Activation,
-        *parameters: Tensor,
+        ctx: Any, x: Tensor | CSR, rates: Rates, draws: Draws | None, activation: Activation, *parameters: Tensor
     ) -> Tensor:
         depth = len(parameters) // 2
         weights, biases = parameters[:depth], parameters[depth:]
@@ -194,17 +186,16 @@ class _Perceptron(torch.autograd.Function):
         for run, run_rates in enumerate(rates):
             records: list[tuple[Keep, Tensor | None]] = []
             hidden: Tensor | None = None
-            for layer, rate in enumerate(run_rates):
+            for layer, rate in enumerate(run_rates[:depth]):
                 weight, bias = weight_of[layer][run], bias_of[layer][run]
                 shape = (x.nnz,) if isinstance(x, CSR) and layer == 0 else (x.shape[0], weight.shape[0])
                 keep = draws.keep(run, shape, rate) if rate and draws is not None else None
                 scale = 1 / (1 - rate)
+                records.append((keep, hidden))
                 if hidden is None:
-                    records.append((keep, None))
                     z = _input_product(x, keep, scale, weight)
                 else:
                     _mask(hidden, keep)
-                    records.append((keep, hidden))
                     # For few columns, torch multiplies the transposes several times faster than the factors.
                     z = ((weight * scale).t().contiguous() @ hidden.t()).t()
                 z += bias

@@ -4,7 +4,7 @@ Each target is a function that returns plain data, fit for JSON, and others that
 picture. Who runs them adds the command, the date, the machine and the versions.
 """
 
-from pcnet.paper._cells import ORIGINAL, Cell, OriginalEvaluation, cells_of
+from pcnet.paper._cells import ORIGINAL, Cell, OriginalEvaluation, Record, TableSweep, cells_of
 from pcnet.paper._datasets import datasets_table, run_datasets, statistics
 from pcnet.paper._figure2 import figure2_table, plot_figure2, run_figure2
 from pcnet.paper._published import (
@@ -16,5 +16,4 @@ from pcnet.paper._published import (
     published_names,
     published_statistics,
 )
-from pcnet.paper._sweep import Record, TableSweep
 from pcnet.paper._tables import cells_table, overview_table, plot_differences, table_report, winners_table

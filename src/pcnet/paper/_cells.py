@@ -1,17 +1,33 @@
-"""The cells of the paper's tables: a method on a dataset, what it is trained with, and how its authors tested it."""
+"""The cells of the paper's tables: what each is trained with, how its authors tested it, and many of them computed.
+
+What is computed stays computed: a cell is a file.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+import multiprocessing
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
 from typing import Any, ClassVar
 
-from pcnet.data import dataset_named
-from pcnet.errors import PcnetError, close_match
-from pcnet.experiment import EpochRule, Experiment, presets, resolve
+import torch
+
+from pcnet._files import read_json, write_json
+from pcnet._progress import OneStage, Progress, Silent
+from pcnet.data import dataset_named, load_dataset
+from pcnet.errors import PcnetError, PcnetWarning, close_match
+from pcnet.experiment import EpochRule, Experiment, presets, resolve, run_experiment
 from pcnet.paper._published import published
+
+Record = dict[str, Any]
+#: Cells of one dataset are computed one after the other.
+_dataset = lru_cache(maxsize=2)(load_dataset)
 
 #: Figures that nobody can produce again, and why.
 _BROKEN = "the published layer has −Mⁿ for (−M)ⁿ and its driver cannot call it; ours is the formula"
@@ -89,18 +105,21 @@ def cells_of(
 
     With `as_published`, those of methods whose authors did not test what validation chose are made in their way.
     """
-    known = [published(table) for table in tables]
-    chosen_methods = _known("method", [name.lower() for name in methods], [m for each in known for m in each.methods])
-    chosen_datasets = _known(
-        "dataset", [dataset_named(name).name for name in datasets], [d for each in known for d in each.datasets]
-    )
-    return [
+    cells = [
         Cell(each.name, method, dataset, as_published and method in ORIGINAL)
-        for each in known
+        for each in map(published, tables)
         for method in each.methods
         for dataset in each.datasets
-        if method in chosen_methods and dataset in chosen_datasets
     ]
+    chosen = {"method": [each.lower() for each in methods], "dataset": [dataset_named(each).name for each in datasets]}
+    for what, names in chosen.items():
+        known = dict.fromkeys(getattr(cell, what) for cell in cells)
+        for name in names:
+            if name not in known:
+                raise PcnetError(
+                    f"These tables have no {what} '{name}'; they have {', '.join(known)}.{close_match(name, known)}"
+                )
+    return [cell for cell in cells if all(getattr(cell, what) in names for what, names in chosen.items() if names)]
 
 
 def fingerprint(experiment: Experiment) -> str:
@@ -113,9 +132,116 @@ def fingerprint(experiment: Experiment) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
 
 
-def _known(what: str, chosen: Sequence[str], known: Sequence[str]) -> set[str]:
-    for name in chosen:
-        if name not in known:
-            names = ", ".join(dict.fromkeys(known))
-            raise PcnetError(f"These tables have no {what} '{name}'; they have {names}.{close_match(name, known)}")
-    return set(chosen or known)
+@dataclass(frozen=True)
+class TableSweep:
+    """How cells are computed, and the folder that keeps them: one file each, which is complete or absent."""
+
+    folder: Path
+    data: Path | None = None
+    runs: int = 10
+    device: str = "cpu"
+    threads: int | None = None
+    #: Where it was computed, for every record.
+    provenance: Mapping[str, Any] | None = None
+
+    def path(self, cell: Cell) -> Path:
+        name = f"{cell.method}-{cell.dataset}{'-as-published' if cell.as_published else ''}"
+        return self.folder / cell.table / f"{name}.json"
+
+    def experiment(self, cell: Cell) -> Experiment | None:
+        """The cell's experiment with at most as many runs as it has seeds."""
+        experiment = cell.experiment
+        return None if experiment is None else experiment.with_runs(min(self.runs, len(experiment.seeds)), None)
+
+    def known(self, cell: Cell, report: Callable[[str], object]) -> Record | None:
+        """What the folder has of a cell; a damaged file, or one of other settings, is as good as none."""
+        path, experiment = self.path(cell), self.experiment(cell)
+        if experiment is None or not path.exists():
+            return None
+        try:
+            record = read_json(path)
+            if record["fingerprint"] == fingerprint(experiment) and record["test"]["per_run"]:
+                # What is not computed may have been put right since.
+                return {**record, **_known_anyway(experiment)}
+        except (PcnetError, KeyError, TypeError):
+            report(f"{path} is damaged and its cell is computed again.")
+        return None
+
+    def compute(self, cell: Cell, progress: Progress | None = None) -> Record:
+        """Train and score a cell, and keep it."""
+        experiment = self.experiment(cell)
+        if experiment is None:
+            raise PcnetError(f"{cell}: {cell.missing}.")
+        with warnings.catch_warnings():
+            # What is odd about data and settings is noted in the record.
+            warnings.simplefilter("ignore", PcnetWarning)
+            graph = _dataset(cell.dataset, self.data)
+            result = run_experiment(
+                graph,
+                experiment,
+                threads=self.threads,
+                device=self.device,
+                progress=OneStage(progress or Silent(), "training"),
+                tested=None if cell.original is None else cell.original.epoch,
+            )
+        found = result.as_dict()
+        record = {
+            "table": cell.table,
+            "method": cell.method,
+            "dataset": cell.dataset,
+            "as_published": cell.original and cell.original.label,
+            "fingerprint": fingerprint(experiment),
+            **_known_anyway(experiment),
+            **{name: found[name] for name in ("settings", "test", "val", "epochs", "seconds")},
+            "split_hashes": [split.hash for split in result.splits],
+            "notes": [*graph.notes, *experiment.model.remarks(), *result.notes],
+            **(self.provenance or {}),
+        }
+        write_json(self.path(cell), record)
+        return record
+
+    def attempt(self, cell: Cell, progress: Progress | None = None) -> Record | str:
+        """The record of a cell, or why there is none: one that fails does not cost the others."""
+        try:
+            return self.compute(cell, progress)
+        except PcnetError as error:
+            return f"failed: {error}"
+        except (MemoryError, torch.cuda.OutOfMemoryError):
+            return "failed: out of memory"
+
+    def each(
+        self, cells: Sequence[Cell], processes: int, progress: Progress | None = None
+    ) -> Iterator[tuple[Cell, Record | str]]:
+        """The attempts at cells as they end; in several processes, each on a core of its own."""
+        progress = progress or Silent()
+        progress.stage(f"{len(cells)} cells", self.epochs(cells))
+        # Cells of one dataset in a row share its operators. The largest comes first: none is left over at the end, and
+        # on a GPU small ones do not wait behind its kernels all the time.
+        ordered = sorted(cells, key=lambda cell: (-dataset_named(cell.dataset).facts.nodes, cell.dataset))
+        if processes <= 1 or len(cells) <= 1:
+            for cell in ordered:
+                yield cell, self.attempt(cell, progress)
+            return
+        context = multiprocessing.get_context("spawn")
+        with ProcessPoolExecutor(min(processes, len(cells)), mp_context=context) as pool:
+            futures = {pool.submit(replace(self, threads=1).attempt, cell): cell for cell in ordered}
+            try:
+                for future in as_completed(futures):
+                    progress.advance(self.epochs([futures[future]]))
+                    yield futures[future], future.result()
+            except BaseException:
+                # What is under way would be waited for, and nobody wants it any more.
+                for process in list((pool._processes or {}).values()):
+                    process.terminate()
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+
+    def epochs(self, cells: Iterable[Cell]) -> int:
+        """Epochs of all runs of some cells, at most."""
+        experiments = [experiment for cell in cells if (experiment := self.experiment(cell)) is not None]
+        return sum(experiment.training.epochs * len(experiment.seeds) for experiment in experiments)
+
+
+def _known_anyway(experiment: Experiment) -> Record:
+    """What is known of a cell without computing it: where its settings come from, and what its authors' code gave."""
+    return {"source": experiment.source, "rerun": None if experiment.rerun is None else list(experiment.rerun)}

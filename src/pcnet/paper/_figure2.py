@@ -179,27 +179,30 @@ def run_figure2(
             "schedule": "learning rates fall to zero along a cosine",
             "precision": "float64",
         },
-        "cells": [_cell(name, K, theta, spectrum.lam) for (name, K), theta in learned.items()],
+        "cells": [
+            _cell(name, K, {label: theta[place] for label, theta in learned[K].items()}, spectrum.lam)
+            for place, name in enumerate(TARGETS)
+            for K in learned
+        ],
     }
 
 
 def _learned(
     orders: Sequence[int], spectrum: Spectrum, seeds: int, signals: int, steps: int, progress: Progress
-) -> dict[tuple[str, int], dict[str, FloatArray]]:
-    """By target and K, and then by way: θ with a row for each seed."""
+) -> dict[int, dict[str, FloatArray]]:
+    """By K and by way: θ, (targets, seeds, K+1)."""
     drawn = [
         torch.randn(len(spectrum.lam), signals, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
         for seed in range(seeds)
     ]
     x = torch.stack(drawn * len(TARGETS))
     y = torch.stack([spectrum.filtered(target, each) for target in TARGETS.values() for each in drawn])
-    learned: dict[tuple[str, int], dict[str, FloatArray]] = {(name, K): {} for name in TARGETS for K in orders}
+    learned: dict[int, dict[str, FloatArray]] = {K: {} for K in orders}
     progress.stage("learning responses", len(WAYS) * sum(orders))
     for K in orders:
         for label, way in WAYS.items():
             theta = learn(K, way, x, y, spectrum.operator, [*range(seeds)] * len(TARGETS), steps)
-            for name, of_target in zip(TARGETS, np.split(theta, len(TARGETS)), strict=True):
-                learned[name, K][label] = of_target
+            learned[K][label] = theta.reshape(len(TARGETS), seeds, K + 1)
             progress.advance(K)
     return learned
 
@@ -302,8 +305,6 @@ def plot_figure2(report: dict[str, Any], path: str | Path) -> None:
 
 
 def _draw_errors(axes: Any, cells: list[dict[str, Any]], ways: Sequence[str]) -> None:
-    from matplotlib.ticker import FuncFormatter, NullFormatter
-
     orders = [cell["K"] for cell in cells]
     best = [cell["optimum"]["eigenvalues"] for cell in cells]
     axes.plot(orders, best, color=PALE, lw=7, label="least-squares optimum", zorder=1, solid_capstyle="round")
@@ -314,5 +315,5 @@ def _draw_errors(axes: Any, cells: list[dict[str, Any]], ways: Sequence[str]) ->
         look = {"lw": 1.6, "ms": 4.5, "capsize": 2, "elinewidth": 0.9, "color": colour, "marker": marker}
         axes.errorbar(orders, middle, yerr=[middle - low, high - middle], label=label, **look)
     axes.set(yscale="log", xlabel="K = N", xticks=orders, yticks=[0.02, 0.05, 0.1, 0.2, 0.5])
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_minor_formatter("")

@@ -12,9 +12,6 @@ from pcnet._registry import Registry
 from pcnet.compare import half_width_of
 from pcnet.experiment import PRESETS, Preset
 
-#: The half-width of a 95 % interval of the mean, or the standard deviation between runs.
-Spread = Literal["ci95", "std"]
-
 
 @dataclass(frozen=True)
 class Figure:
@@ -22,7 +19,8 @@ class Figure:
 
     mean: float | None
     spread: float | None
-    spread_is: Spread
+    #: The half-width of a 95 % interval of the mean, or the standard deviation between runs.
+    spread_is: Literal["ci95", "std"]
     #: How many runs a standard deviation is between; not known for intervals, which do not need it.
     runs: int | None
     #: What is wrong with the printed cell, or nothing.

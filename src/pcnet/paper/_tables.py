@@ -10,9 +10,8 @@ from typing import Any
 
 from pcnet.compare import Summary, average_ranks, verdict, winners
 from pcnet.experiment import method_name
-from pcnet.paper._cells import NOT_REPRODUCIBLE, Cell
+from pcnet.paper._cells import NOT_REPRODUCIBLE, Cell, Record
 from pcnet.paper._published import Figure, published
-from pcnet.paper._sweep import Record
 from pcnet.show import COLOURS, MARKERS, SOFT, Table, panels, save_figure, styled
 from pcnet.show import RULE as LINE
 
@@ -22,24 +21,23 @@ RULE = (
 )
 #: Beside a mean that was made as its authors made it, and not by what validation chooses.
 DAGGER = "†"
-#: A colour and a marker for each verdict, the same in every picture.
-VERDICTS = ("reproduced", "below", "above", "not reproducible")
 #: Points beyond which a cell is drawn at the edge, with its number: one outlier must not flatten the others.
 EDGE = 8.0
-#: What stands beside a mean in the overview.
-MARKS = {"reproduced": "", "above": " ↑", "below": " ↓", "not reproducible": " *"}
+#: What stands beside a mean in the overview, and the colour and the marker of its verdict in every picture.
+MARKS = {"reproduced": "", "below": " ↓", "above": " ↑", "not reproducible": " *"}
+LOOKS = dict(zip(MARKS, zip(COLOURS, MARKERS, strict=True), strict=False))
 
 
 def table_report(table: str, records: Mapping[Cell, Record], missing: Mapping[Cell, str]) -> dict[str, Any]:
     """Every cell with its verdict; average ranks, ours and the paper's; the winners of each dataset."""
     paper = published(table)
-    ours = {(cell.method, cell.dataset): record["test"]["mean"] for cell, record in records.items()}
     methods = [method for method in paper.methods if any(cell.method == method for cell in records)]
     datasets = [name for name in paper.datasets if any(cell.dataset == name for cell in records)]
     means = {
-        "ours": {method: [ours.get((method, name)) for name in datasets] for method in methods},
-        "paper": {m: [f.mean if (f := paper.cell(m, name)) else None for name in datasets] for m in methods},
+        "ours": {(cell.method, cell.dataset): record["test"]["mean"] for cell, record in records.items()},
+        "paper": {place: figure.mean for place, figure in paper.figures.items()},
     }
+    rows = {whose: {m: [own.get((m, d)) for d in datasets] for m in methods} for whose, own in means.items()}
     in_their_way = any(cell.as_published for cell in records)
     return {
         "table": table,
@@ -50,7 +48,7 @@ def table_report(table: str, records: Mapping[Cell, Record], missing: Mapping[Ce
         "datasets": datasets,
         "cells": [_cell(cell, record, paper.cell(cell.method, cell.dataset)) for cell, record in records.items()],
         "missing": [{"method": c.method, "dataset": c.dataset, "reason": reason} for c, reason in missing.items()],
-        "ranks": {whose: average_ranks(rows) if len(rows) > 1 else {} for whose, rows in means.items()},
+        "ranks": {whose: average_ranks(own) if len(methods) > 1 else {} for whose, own in rows.items()},
         "winners": {name: asdict(winners(scores)) for name in datasets if len(scores := _runs(records, name)) > 1},
         "notes": list(paper.notes),
     }
@@ -177,27 +175,24 @@ def plot_differences(report: Mapping[str, Any], path: str | Path) -> None:
             if cell["dataset"] == dataset:
                 _draw(axes, cell, order.index(cell["method"]))
         axes.axvline(0, color=SOFT, lw=0.8)
-        axes.set_xlim(-EDGE, EDGE)
-        axes.set_ylim(len(order) - 0.5, -0.5)
+        axes.set(xlim=(-EDGE, EDGE), ylim=(len(order) - 0.5, -0.5))
         axes.set_title(dataset, fontsize=9, loc="center")
         axes.set_yticks(range(len(order)), [method_name(m) for m in order] if place == 0 else [""] * len(order))
         axes.grid(False, axis="y")
-    for place, word in enumerate(VERDICTS):
+    for word, (colour, marker) in LOOKS.items():
         if any(cell["verdict"]["word"] == word for cell in cells):
-            grid[0, 0].plot([], [], MARKERS[place], color=COLOURS[place], ms=4, label=word)
-    figure.legend(loc="outside lower center", ncols=len(VERDICTS))
+            grid[0, 0].plot([], [], marker, color=colour, ms=4, label=word)
+    figure.legend(loc="outside lower center", ncols=len(LOOKS))
     save_figure(figure, path)
 
 
 def _draw(axes: Any, cell: Mapping[str, Any], row: int) -> None:
     found, test, paper = cell["verdict"], cell["test"], cell["paper"]["mean"]
-    place, at = VERDICTS.index(found["word"]), max(-EDGE, min(EDGE, found["difference"]))
-    low, high = (max(-EDGE, min(EDGE, end - paper)) for end in test["ci95"])
+    colour, marker = LOOKS[found["word"]]
+    at, low, high = (max(-EDGE, min(EDGE, x)) for x in (found["difference"], *(end - paper for end in test["ci95"])))
     axes.barh(row, 2 * found["allowed"], left=-found["allowed"], height=0.7, color=LINE, zorder=0)
-    axes.plot([low, high], [row, row], color=COLOURS[place], lw=1.2)
-    axes.plot(at, row, MARKERS[place], color=COLOURS[place], ms=4, clip_on=False)
+    axes.plot([low, high], [row, row], color=colour, lw=1.2)
+    axes.plot(at, row, marker, color=colour, ms=4, clip_on=False)
     if at != found["difference"]:
-        side = "right" if at > 0 else "left"
-        axes.text(
-            at * 0.9, row, f"{found['difference']:+.0f}", fontsize=6.5, ha=side, va="center", color=COLOURS[place]
-        )
+        side, text = "right" if at > 0 else "left", f"{found['difference']:+.0f}"
+        axes.text(at * 0.9, row, text, fontsize=6.5, ha=side, va="center", color=colour)

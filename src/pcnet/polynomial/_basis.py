@@ -33,16 +33,14 @@ class Basis(ABC):
     def evaluate(self, s: ArrayLike, order: int) -> FloatArray:
         """P_0(s), …, P_order(s): (order+1, *s.shape), or (G, order+1, *s.shape) for G groups."""
         s = np.asarray(s, dtype=np.float64)
-        a, b, c = (step.reshape(*step.shape, *(1,) * s.ndim) for step in self.recurrence(order))
-        groups = a.shape[: a.ndim - s.ndim - 1]
-        # The order comes first while it is stepped along, so that P[n] is one plain index.
-        a, b, c = (np.moveaxis(step, len(groups), 0) for step in (a, b, c))
-        P = np.ones((order + 1, *groups, *s.shape))
-        if order >= 1:
-            P[1] = a[0] * s + b[0]
-        for n in range(1, order):
-            P[n + 1] = (a[n] * s + b[n]) * P[n] - c[n] * P[n - 1]
-        return np.moveaxis(P, 0, len(groups))
+        # The order comes first while it is stepped along.
+        steps = [np.moveaxis(each, -1, 0) for each in self.recurrence(whole_number("order", order))]
+        groups = steps[0].shape[1:]
+        a, b, c = (step.reshape(*step.shape, *(1,) * s.ndim) for step in steps)
+        P = [np.ones((*groups, *s.shape))]
+        for n in range(order):
+            P.append((a[n] * s + b[n]) * P[n] - (c[n] * P[n - 1] if n else 0.0))
+        return np.stack(P, axis=len(groups))
 
 
 @dataclass(frozen=True)
@@ -63,7 +61,6 @@ class Powers(Basis):
             raise PcnetError("Powers needs at least one shift; give a number, or one number per column group.")
 
     def recurrence(self, order: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-        order = whole_number("order", order)
         b = np.repeat(-np.asarray(self.shift, dtype=np.float64)[..., None], order, axis=-1)
         return np.ones_like(b), b, np.zeros_like(b)
 
@@ -81,7 +78,6 @@ class Chebyshev(Basis):
         object.__setattr__(self, "high", high)
 
     def recurrence(self, order: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-        order = whole_number("order", order)
         # T_1 = y and T_{n+1} = 2y T_n − T_{n−1}.
         times_y, minus = np.full(order, 2.0), np.ones(order)
         times_y[:1], minus[:1] = 1.0, 0.0
@@ -101,15 +97,11 @@ class Jacobi(Basis):
 
     def __post_init__(self) -> None:
         for name in ("a", "b"):
-            value = finite_number(f"{name} of Jacobi", getattr(self, name))
-            if value < -1:
-                raise PcnetError(f"{name} of Jacobi must be at least -1, not {value:g}.")
-            object.__setattr__(self, name, value)
+            object.__setattr__(self, name, finite_number(f"{name} of Jacobi", getattr(self, name), least=-1))
         if self.a + self.b == -2:
             raise PcnetError("a and b of Jacobi cannot both be -1: the recurrence divides by a + b + 2.")
 
     def recurrence(self, order: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-        order = whole_number("order", order)
         a, b = self.a, self.b
         # The general step divides by n+a+b+1 and 2n+a+b: positive from n = 1 on, possibly zero at n = 0.
         n = np.arange(1.0, order)
@@ -142,7 +134,6 @@ class Recurrence(Basis):
             raise PcnetError(f"a, b and c of Recurrence must have one entry per step each, not {lengths}.")
 
     def recurrence(self, order: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-        order = whole_number("order", order)
         if order > len(self.a):
             raise PcnetError(
                 f"This Recurrence has {len(self.a)} steps, so its order cannot be {order}; extend a, b, c."

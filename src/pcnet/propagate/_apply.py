@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from pcnet._checks import whole_number
 from pcnet.errors import PcnetError
 from pcnet.graph import CSR, Operator
 from pcnet.polynomial import Basis
@@ -43,15 +44,13 @@ def apply_polynomial(operator: Operator, x: Tensor, coefficients: Tensor, basis:
     if len(kinds) > 1:
         names = ", ".join(sorted(str(kind) for kind in kinds))
         raise PcnetError(f"x, coefficients and operator must have one precision, not {names}; convert them with .to().")
-    runs = x.shape[0] if x.ndim == 3 else 1
-    width = x.shape[-1]
-    grouped = _grouped(coefficients, x.ndim, runs, width)
-    # The groups of a basis are runs, or the columns of a single run.
-    groups, each = (runs, width) if x.ndim == 3 else (width, 1)
-    recurrence = _recurrence(basis, coefficients.shape[-1] - 1, groups, each, x.dtype, x.device)
+    # Runs and then columns, or columns alone: the first are the groups of a basis.
+    groups = (*x.shape[:-2], x.shape[-1])
+    grouped = _grouped(coefficients, groups)
+    recurrence = _recurrence(basis, grouped.shape[1] - 1, groups[0], math.prod(groups[1:]), x.dtype, x.device)
     if not x.is_cuda:
         # A coefficient for each column, or one for all, and the order comes first.
-        repeats = runs * width // len(grouped) if len(grouped) > 1 else 1
+        repeats = columns.shape[1] // len(grouped) if len(grouped) > 1 else 1
         grouped = grouped.unsqueeze(1).expand(-1, repeats, -1).reshape(len(grouped) * repeats, grouped.shape[1]).t()
     return _runs(_Polynomial.apply(columns, grouped.contiguous(), operator, recurrence), x)
 
@@ -76,14 +75,13 @@ class _Polynomial(torch.autograd.Function):
         return grad_x, dots, None, None
 
 
-def _grouped(coefficients: Tensor, ndim: int, runs: int, width: int) -> Tensor:
-    """Coefficients as (groups, N+1), each for as many neighbouring columns."""
-    shape, tail = tuple(coefficients.shape), tuple(coefficients.shape[-1:])
-    known = [tail, (runs, *tail), (runs, width, *tail)] if ndim == 3 else [tail, (width, *tail)]
-    if not shape or shape not in known:
-        form = f"({runs}, N+1) or ({runs}, {width}, N+1)" if ndim == 3 else f"({width}, N+1)"
-        raise PcnetError(f"Coefficients have shape {shape}; this x needs (N+1,), {form}.")
-    return coefficients.reshape(math.prod(shape[:-1]), *tail)
+def _grouped(coefficients: Tensor, groups: tuple[int, ...]) -> Tensor:
+    """Coefficients as rows (N+1,), each for as many neighbouring columns."""
+    shape = tuple(coefficients.shape)
+    if not shape or shape[:-1] != groups[: len(shape) - 1]:
+        forms = [f"({', '.join(map(str, groups[:count]))}, N+1)" for count in range(1, len(groups) + 1)]
+        raise PcnetError(f"Coefficients have shape {shape}; this x needs (N+1,), {' or '.join(forms)}.")
+    return coefficients.reshape(math.prod(shape[:-1]), shape[-1])
 
 
 @lru_cache(maxsize=64)
@@ -95,7 +93,7 @@ def _recurrence(
     On the CPU as plain numbers where all columns agree, else as one number for each column; on a GPU as one tensor
     (N, 3, columns) of a, b and c, which stays there from call to call.
     """
-    parts = [np.asarray(part, dtype=np.float64) for part in basis.recurrence(order)]
+    parts = [np.asarray(part, dtype=np.float64) for part in basis.recurrence(whole_number("order", order))]
     for part in parts:
         if part.ndim == 2 and len(part) != groups:
             raise PcnetError(f"The basis has {len(part)} groups, but x has {groups}.")
@@ -118,7 +116,7 @@ def apply_operator(operator: Operator, x: Tensor) -> Tensor:
     tensor([[2.],
             [2.]])
     """
-    return _runs(_Product.apply(_columns(x, operator.num_nodes), operator.matrix, lambda: operator.adjoint), x)
+    return _multiplied(operator.matrix, x, lambda g: product(operator.adjoint, g))
 
 
 def apply_matrix(matrix: CSR, x: Tensor) -> Tensor:
@@ -128,7 +126,12 @@ def apply_matrix(matrix: CSR, x: Tensor) -> Tensor:
     >>> apply_matrix(matrix, torch.tensor([[1.0], [3.0]]))
     tensor([[6.]])
     """
-    return _runs(_Product.apply(_columns(x, matrix.shape[1]), matrix, lambda: matrix.transposed), x)
+    return _multiplied(matrix, x, lambda g: product(matrix.transposed, g))
+
+
+def _multiplied(matrix: CSR, x: Tensor, back: Callable[[Tensor], Tensor]) -> Tensor:
+    """M x; a transpose that no gradient needs is not made."""
+    return _runs(LinearMap.apply(_columns(x, matrix.shape[1]), partial(product, matrix), back), x)
 
 
 def _columns(x: Tensor, n: int) -> Tensor:
@@ -143,14 +146,15 @@ def _runs(columns: Tensor, x: Tensor) -> Tensor:
     return columns if x.ndim == 2 else columns.view(-1, x.shape[0], x.shape[2]).permute(1, 0, 2)
 
 
-class _Product(torch.autograd.Function):
+class LinearMap(torch.autograd.Function):
+    """L x, by functions that compute L x and Lᵀ g; they are given what is contiguous."""
+
     @staticmethod
-    def forward(ctx: Any, x: Tensor, matrix: CSR, adjoint: Callable[[], CSR]) -> Tensor:
-        # A transpose that no gradient needs is not made.
-        ctx.adjoint = adjoint
-        return product(matrix, x)
+    def forward(ctx: Any, x: Tensor, forwards: Callable[[Tensor], Tensor], back: Callable[[Tensor], Tensor]) -> Tensor:
+        ctx.back = back
+        return forwards(x.contiguous())
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
-        return product(ctx.adjoint(), grads[0].contiguous()), None, None
+        return ctx.back(grads[0].contiguous()), None, None

@@ -197,18 +197,12 @@ def _following(step: Step, rows: CSR, current: Tensor, current_rows: Tensor, pre
     following = product(rows, current)
     if isinstance(a, Tensor) or a != 1.0:
         following.mul_(a)
-    if isinstance(b, Tensor) or b != 0.0:
-        _add_scaled(following, current_rows, b)
-    if isinstance(c, Tensor) or c != 0.0:
-        _add_scaled(following, previous_rows, -c)
+    for x, scale in ((current_rows, b), (previous_rows, -c)):
+        if isinstance(scale, Tensor):
+            following.addcmul_(x, scale)
+        elif scale != 0.0:
+            following.add_(x, alpha=scale)
     return following
-
-
-def _add_scaled(target: Tensor, x: Tensor, scale: float | Tensor) -> None:
-    if isinstance(scale, Tensor):
-        target.addcmul_(x, scale)
-    else:
-        target.add_(x, alpha=scale)
 
 
 def column_sums(x: Tensor) -> Tensor:

@@ -39,11 +39,6 @@ BULK = Tiling(64, 32, 4, 4, 64, warps=1, giant=2048, for_giants=Tiling(128, 256,
 BULKY = 2**24
 
 
-def tiling_of(matrix: CSR, width: int) -> Tiling:
-    """The tiling for products with `width` columns."""
-    return BULK if matrix.nnz * width >= BULKY else NODES
-
-
 @triton.jit
 def keep_scale(seeds, epoch, run, layer, rate, element):
     """1/(1−rate) with probability 1 − rate, else 0: a hash of (seed, epoch, layer, element) decides.
@@ -74,8 +69,9 @@ def block_of_rows(rows, start, stop, first, count, ROWS: tl.constexpr):
 
 @triton.jit
 def gather(
-    col, values, entry, x, start, stop, columns, inside, width, seeds, epoch, run, rate,
-    DROP: tl.constexpr, TWIN: tl.constexpr, ROWS: tl.constexpr, ENTRIES: tl.constexpr, BLOCK: tl.constexpr,
+    col, values, x, start, stop, columns, inside, width,
+    ROWS: tl.constexpr, ENTRIES: tl.constexpr, BLOCK: tl.constexpr,
+    entry=None, seeds=None, epoch=None, run=0, rate=0.0, DROP: tl.constexpr = False, TWIN: tl.constexpr = False,
 ):  # fmt: skip
     """Σ_e δ(values[e]) · x[col[e], columns] over the entries start ≤ e < stop of each row, (ROWS, BLOCK).
 
@@ -126,9 +122,7 @@ def _product_rows(
     row, begin, end, mine = block_of_rows(rows, start, stop, first, count, ROWS)
     columns = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     inside = columns < width
-    total = gather(
-        col, values, col, x, begin, end, columns, inside, width, col, col, 0, 0.0, False, False, ROWS, ENTRIES, BLOCK
-    )
+    total = gather(col, values, x, begin, end, columns, inside, width, ROWS, ENTRIES, BLOCK)
     if BIAS:
         total += tl.load(bias + columns, mask=inside, other=0.0)[None, :]
     tl.store(out + row[:, None] * width + columns[None, :], total, mask=mine[:, None] & inside[None, :])
@@ -160,10 +154,7 @@ def _step_rows(
     row, begin, end, mine = block_of_rows(rows, start, stop, first, count, ROWS)
     columns = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     inside = columns < width
-    product = gather(
-        col, values, col, current, begin, end, columns, inside, width, col, col, 0, 0.0,
-        False, False, ROWS, ENTRIES, BLOCK,
-    )  # fmt: skip
+    product = gather(col, values, current, begin, end, columns, inside, width, ROWS, ENTRIES, BLOCK)
     here = row[:, None] * width + columns[None, :]
     mask = mine[:, None] & inside[None, :]
     a = tl.load(steps + columns, mask=inside, other=0.0)
@@ -242,10 +233,12 @@ def _group_sum_kernel(partial, out, chunks, width, each, CHUNKS: tl.constexpr, E
     tl.store(out + group * tl.num_programs(1) + n, tl.sum(tl.sum(total, axis=0), axis=0))
 
 
-def _block(width: int, tiling: Tiling) -> int:
-    """Columns that a program takes: as many as fit, in as few programs, with as little beyond the edge."""
-    programs = triton.cdiv(width, tiling.block)
-    return triton.next_power_of_2(triton.cdiv(width, programs))
+def _over_columns(kernel: Any, matrix: CSR, values: Tensor, width: int, *arguments: Any, **constants: bool) -> None:
+    """Launch `kernel` over the rows of a matrix and blocks of columns, in as few programs as can hold all of them."""
+    tiling = BULK if matrix.nnz * width >= BULKY else NODES
+    # As little beyond the edge as there can be.
+    block = triton.next_power_of_2(triton.cdiv(width, triton.cdiv(width, tiling.block)))
+    over_rows(kernel, tiling, matrix, values, triton.cdiv(width, block), *arguments, block=block, **constants)
 
 
 def product(matrix: CSR, x: Tensor, values: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -253,12 +246,7 @@ def product(matrix: CSR, x: Tensor, values: Tensor, bias: Tensor | None = None) 
     x = x.contiguous()
     width = x.shape[1]
     out = torch.empty(matrix.shape[0], width, dtype=x.dtype, device=x.device)
-    tiling = tiling_of(matrix, width)
-    block = _block(width, tiling)
-    over_rows(
-        _product_kernel, tiling, matrix, values, triton.cdiv(width, block), x, x if bias is None else bias, out, width,
-        block=block, BIAS=bias is not None,
-    )  # fmt: skip
+    _over_columns(_product_kernel, matrix, values, width, x, bias, out, width, BIAS=bias is not None)
     return out
 
 
@@ -272,8 +260,6 @@ def sweep(
     width = x.shape[1]
     order, groups = len(steps), len(coefficients)
     each = width // groups
-    tiling = tiling_of(matrix, width)
-    block = _block(width, tiling)
     total = torch.empty_like(x) if order else x * coefficients.t().repeat_interleave(each, dim=1)
     products = None if against is None else Products(against, order + 1)
     previous, current = x, x
@@ -282,10 +268,10 @@ def sweep(
     for n in range(order):
         # P_{n−1} is not needed any more once P_{n+1} is there: its memory is used for it.
         following = torch.empty_like(x) if n < 2 else previous
-        over_rows(
-            _step_kernel, tiling, matrix, matrix.values, triton.cdiv(width, block), current, previous, following, total,
+        _over_columns(
+            _step_kernel, matrix, matrix.values, width, current, previous, following, total,
             steps[n], coefficients, n + 1, order + 1, width, each,
-            block=block, FIRST=n == 0, KEEP=n < order - 1 or products is not None,
+            FIRST=n == 0, KEEP=n < order - 1 or products is not None,
         )  # fmt: skip
         if products is not None and (order - n) % 2 == 1:
             products.note(n, current, following)
@@ -308,7 +294,7 @@ class Products:
         """y_n, or y_n and y_{n+1}."""
         block = min(128, triton.next_power_of_2(self.width))
         _column_dot_kernel[(self.chunks, triton.cdiv(self.width, block))](
-            self.x, one, one if other is None else other, self.partial[n], len(self.x), self.width,
+            self.x, one, other, self.partial[n], len(self.x), self.width,
             PAIR=other is not None, CHUNK=self.chunk, BLOCK=block,
         )  # fmt: skip
 

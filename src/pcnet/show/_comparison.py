@@ -191,7 +191,6 @@ def write_comparison_page(path: str | Path, record: Mapping[str, Any]) -> None:
         "differences": _differences(record["pairs"], titles, metric) if len(titles) > 1 else None,
         "groups": [[titles[method] for method in group] for group in record["groups"]],
         "splits": _splits(record, metric),
-        "settings": {row["title"]: page.flat(row["settings"]) for row in methods},
         **{key: record[key] for key in ("command", "versions", "machine", "date")},
     }
     page.write_page(path, "comparison.html", content)

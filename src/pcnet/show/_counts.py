@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
@@ -31,13 +31,13 @@ NAMED = 3
 #: Columns of the file of all mistakes.
 COLUMNS = ("node", "label", "predicted", "probability", "wrong_in", "tested_in", "neighbours", "neighbour_classes")
 
-#: What each measure of homophily says.
-MEANINGS = {
-    "edge": "share of edges that link two nodes of one class",
-    "node": "mean over nodes of the share of neighbours of their own class",
-    "class_insensitive": "how far classes exceed chance in linking to themselves; 0 is chance",
-    "adjusted": "edge homophily corrected for chance; 0 is chance, 1 all edges agree",
-    "label_informativeness": "how much a neighbour's class says about one's own; 1 is all",
+#: What each measure of homophily is called, and what it says.
+MEASURES = {
+    "edge": ("edge", "share of edges that link two nodes of one class"),
+    "node": ("node", "mean over nodes of the share of neighbours of their own class"),
+    "class_insensitive": ("class-insensitive", "how far classes exceed chance in linking to themselves; 0 is chance"),
+    "adjusted": ("adjusted", "edge homophily corrected for chance; 0 is chance, 1 all edges agree"),
+    "label_informativeness": ("label informativeness", "how much a neighbour's class says about one's own; 1 is all"),
 }
 
 
@@ -164,11 +164,6 @@ class Surroundings:
         )
 
 
-def measure_name(name: str) -> str:
-    """The name of a measure of homophily as people write it."""
-    return name.replace("class_", "class-").replace("_", " ")
-
-
 class Bin(NamedTuple):
     """Nodes that are alike in some way, how often they were right, in percent, and its 95 % interval."""
 
@@ -182,21 +177,20 @@ def by_likeness(results: Tally, around: Surroundings) -> list[Bin]:
     """Accuracy by the share of neighbours of a node's own class; only nodes with labelled neighbours."""
     edges = np.linspace(0, 100, SHARES + 1).astype(int)
     labels = [f"{low}–{high} %" for low, high in itertools.pairwise(edges)]
-    defined = np.isfinite(around.likeness)
     # Rounded first: three neighbours of five are 60 %, whatever the floats say.
-    place = np.floor(np.round(np.where(defined, around.likeness, 0) * SHARES, 9)).astype(np.int64)
-    return _bins(results, np.where(defined, np.minimum(place, SHARES - 1), -1), labels)
+    place = np.floor(np.round(around.likeness * SHARES, 9))
+    return _bins(results, np.minimum(place, SHARES - 1), labels)
 
 
 def by_degree(results: Tally, around: Surroundings) -> list[Bin]:
     """Accuracy by the number of neighbours: none, 1, 2, 3–4, 5–8, …"""
-    labels = ["0", "1", "2", *(f"{2 ** (k - 1) + 1}–{2**k}" for k in range(2, DOUBLINGS)), f"> {2 ** (DOUBLINGS - 1)}"]
-    place = np.ceil(np.log2(np.maximum(around.degree, 1))).astype(np.int64) + 1
-    return _bins(results, np.where(around.degree > 0, np.minimum(place, DOUBLINGS + 1), 0), labels)
+    ends = [2**k for k in range(DOUBLINGS)]
+    labels = ["0", "1", "2", *(f"{low + 1}–{high}" for low, high in itertools.pairwise(ends[1:])), f"> {ends[-1]}"]
+    return _bins(results, np.searchsorted([0, *ends], around.degree), labels)
 
 
-def _bins(results: Tally, place: Whole, labels: Sequence[str]) -> list[Bin]:
-    """The tested nodes of each place that has any; −1 is no place.
+def _bins(results: Tally, place: NDArray[Any], labels: Sequence[str]) -> list[Bin]:
+    """The tested nodes of each place that has any; NaN is no place.
 
     A node that several runs test is one observation, its mean: runs agree about a node far more than nodes do.
     """

@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from pcnet.inspect import FIRST, RESAMPLES, WAYS, Attempt, Inspection, Probe
-from pcnet.show._counts import MEANINGS, measure_name
+from pcnet.show._counts import MEASURES
 from pcnet.show._plot import shortened
 from pcnet.show._table import Cell, Table, soft
 
@@ -136,10 +136,10 @@ def _classes(found: Inspection) -> RenderableType:
 
 def _homophily(found: Inspection) -> RenderableType:
     homophily, rows = found.homophily, []
-    for name, meaning in MEANINGS.items():
+    for name, (title, meaning) in MEASURES.items():
         value = getattr(homophily, name)
         shown = ["–", ""] if value is None else [f"{value:.3f}", bar(value, WIDTH // 2)]
-        rows.append([measure_name(name), *shown, Cell(homophily.undefined.get(name, meaning), "soft")])
+        rows.append([title, *shown, Cell(homophily.undefined.get(name, meaning), "soft")])
     return _grid(rows, ("", "value", "bar", "words"))
 
 

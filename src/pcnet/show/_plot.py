@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import functools
 import io
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -20,9 +20,6 @@ from pcnet.compare import Metric, Reliability
 from pcnet.nn import Learned
 from pcnet.show._counts import Bin
 from pcnet.show._table import written
-
-Parameters = ParamSpec("Parameters")
-Drawn = TypeVar("Drawn")
 
 #: The colours of a light page, and the names that the style sheet has for them.
 PAGE, INK, SOFT, RULE, ACCENT, SECOND = "#fdfdfb", "#1c2329", "#5b6670", "#dcdfdb", "#1f5fa8", "#b4622c"
@@ -65,18 +62,17 @@ _IDEAL: dict[str, Any] = {"color": SOFT, "lw": 1.0, "ls": (0, (4, 4))}
 _DOT: dict[str, Any] = {"marker": "o", "mfc": ACCENT, "mec": PAGE, "mew": 0.8, "ms": 7, "ls": ""}
 
 
-def styled(draw: Callable[Parameters, Drawn]) -> Callable[Parameters, Drawn]:
-    """A function that draws or saves, in the style of this module and without changing the user's own."""
+@contextmanager
+def _in_style() -> Iterator[None]:
+    # Imported here: it takes a second to load, and only figures need it.
+    import matplotlib
 
-    @functools.wraps(draw)
-    def in_style(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Drawn:
-        # Imported here: it takes a second to load, and only figures need it.
-        import matplotlib
+    with matplotlib.rc_context(_STYLE):
+        yield
 
-        with matplotlib.rc_context(_STYLE):
-            return draw(*args, **kwargs)
 
-    return in_style
+#: Decorates a function that draws or saves: in the style of this module and without changing the user's own.
+styled = _in_style()
 
 
 def panels(

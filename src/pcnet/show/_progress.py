@@ -102,12 +102,9 @@ class CompareProgress(ProgressBar):
         """Units of it are done."""
         super().advance(units)
         with self._lock:
-            quiet = not self._is_live and time.monotonic() - self._printed > SILENCE
-            if quiet:
-                self._printed = time.monotonic()
-        if quiet:
-            [stage] = self._bar.tasks
-            self._line(f"{stage.description}, {min(stage.percentage, 100):.0f}% done{self._left}")
+            if not self._is_live and time.monotonic() - self._printed > SILENCE:
+                [stage] = self._bar.tasks
+                self._line(f"{stage.description}, {min(stage.percentage, 100):.0f}% done{self._left}")
 
     @property
     def _is_live(self) -> bool:

@@ -7,7 +7,6 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from pcnet.compare import LEVEL, CriticalDifference, Metric
 from pcnet.show._plot import ACCENT, INK, SOFT, Score, ends, panels, save_figure, scores_chart, shortened, styled
@@ -52,6 +51,7 @@ def plot_scores(scores: Sequence[Score], metric: Metric, paths: Sequence[str | P
     save_figure(scores_chart(scores, metric, title), *paths)
 
 
+@styled
 def plot_critical_difference(
     compared: CriticalDifference,
     paths: Sequence[str | Path],
@@ -62,14 +62,9 @@ def plot_critical_difference(
     """Draw it once and write it to every path, in the format of its suffix: .svg, .png or .pdf.
 
     Methods hang from their average rank (Demšar 2006); a bar joins a group without a significant pair, and its dots are
-    the members: a line that passes a bar without a dot is none. `names` are what to call the methods.
+    the members: a line that passes a bar without a dot is none. `names` are what to call the methods. The picture is in
+    ranks from left to right and inches from the axis down: more methods make it larger, not denser.
     """
-    save_figure(_ranks_chart(compared, names or {}, title), *paths, bbox_inches="tight", pad_inches=MARGIN)
-
-
-@styled
-def _ranks_chart(compared: CriticalDifference, names: Mapping[str, str], title: str) -> Any:
-    """In ranks from left to right and inches from the axis down: more methods make it larger, not denser."""
     place, methods, half = compared.ranks, list(compared.ranks), (len(compared.ranks) + 1) // 2
     # The better half is named on the left, best on top; the other on the right, worst on top: no two lines cross.
     left, right, last = methods[:half], methods[half:][::-1], max(len(methods), 2)
@@ -91,14 +86,14 @@ def _ranks_chart(compared: CriticalDifference, names: Mapping[str, str], title: 
         axes.text(rank, -GAP, str(rank), fontsize=8, color=INK, ha="center", va="bottom")
     for side, end, outwards, towards in ((left, 1.0, -GAP * inch, "right"), (right, float(last), GAP * inch, "left")):
         for row, method in enumerate(side):
-            x, y, label = place[method], first + ROW * row, f"{names.get(method, method)}  {place[method]:.2f}"
+            x, y, label = place[method], first + ROW * row, f"{(names or {}).get(method, method)}  {place[method]:.2f}"
             line([x, x, end + outwards], [0, y, y], color=SOFT, lw=0.8, solid_joinstyle="miter")
             axes.text(end + 1.5 * outwards, y, label, fontsize=9, color=INK, ha=towards, va="center")
     for group, row in zip(compared.groups, bars, strict=True):
         xs, y, out = [place[method] for method in group], GAP + BAR_ROW * (row + 0.5), OVERHANG * inch
         line([xs[0] - out, xs[-1] + out], [y, y], color=ACCENT, lw=3, solid_capstyle="butt", zorder=3)
         line(xs, [y] * len(xs), "o", color=ACCENT, ms=5.5, zorder=4)
-    return figure
+    save_figure(figure, *paths, bbox_inches="tight", pad_inches=MARGIN)
 
 
 def _rows(spans: Sequence[tuple[float, float]], apart: float) -> list[int]:

@@ -28,10 +28,7 @@ from pcnet.show._verdict import Trust, all_scores, describe_response, warnings
 MISTAKES, RESPONSE = "mistakes.csv", "response.png"
 #: Mistakes on the page.
 SHOWN = 200
-#: What rows, columns and the whole of each heat map are.
-CONFUSION = ("true", "answer", "Confusion matrix: true classes by answers")
-MIXING = ("class", "neighbours' class", "Class mixing: neighbours' classes by class")
-#: Metrics that are printed besides the one that counts.
+#: Metrics that are printed besides the one that counts; the last one for two classes alone.
 OTHERS = ("accuracy", "macro_f1", "roc_auc")
 
 #: What a score is called, its metric, and its runs or the mean and ± that were printed, if there are any.
@@ -57,33 +54,23 @@ def write_report(path: str | Path, graph: Graph, result: Result, *, steps: Seque
         "graph": scored,
         "result": result,
         "results": results,
-        "experiment": experiment,
-        "metric": experiment.scored_by,
-        "runs": len(result.outcomes),
+        "around": around,
         "drawn": plot.RUNS,
-        "headline": result.headline,
+        "inline": inline,
         "estimated": isinstance(result.headline, Estimate),
         "steps": steps,
         **_scores(result, results, names),
-        "confusion": page.heatmap(results.confusion, names, *CONFUSION),
         "confusions": counts.frequent_confusions(results.confusion),
         "spoken": spoken,
-        "numbered": page.numbered(names),
-        "many": len(names) > page.FEW,
         "trust": Trust.of(results.calibrated),
-        "reliability": inline(
-            plot.reliability_chart(results.as_trained, results.calibrated),
-            f"Reliability diagram; expected calibration error {100 * results.as_trained.error:.1f} points, "
-            f"{100 * results.calibrated.error:.1f} after scaling",
-        ),
+        "reliability": plot.reliability_chart(results.as_trained, results.calibrated),
         **_filter(graph, result, path.with_name(RESPONSE)),
-        **_surroundings(scored, results, around),
+        **_surroundings(results, around),
         "mistakes": _mistakes_table(itertools.islice(each_mistake(spoken), SHOWN)),
         "wrong": len(counts.wrong_nodes(results, scored.y.numpy())),
         "mistakes_file": MISTAKES,
         **_training(result),
         "splits": page.splits_table(experiment.seeds, sizes, hashes, {experiment.scored_by.title: per_run}),
-        "settings": page.flat(experiment.settings),
         "notes": list(dict.fromkeys((*graph.notes, *result.notes))),
         **made,
     }
@@ -171,39 +158,29 @@ def _filter(graph: Graph, result: Result, path: Path) -> dict[str, Any]:
     return {"passband": passband, "alike": alike, "laplacian": found.laplacian, "filter": picture}
 
 
-def _surroundings(graph: Graph, results: counts.Tally, around: counts.Surroundings) -> dict[str, Any]:
+def _surroundings(results: counts.Tally, around: counts.Surroundings) -> dict[str, Any]:
     overall = 100 * float(results.right.sum() / results.counted.sum())
-    likeness = counts.by_likeness(results, around)
-    alike = plot.bins_chart(likeness, overall, "neighbours of the node's own class") if likeness else None
-    linked = plot.bins_chart(counts.by_degree(results, around), overall, "number of neighbours")
-    title = "Homophily: how much links agree with classes. Edges count once, in either direction; self loops do not."
+    alike = counts.by_likeness(results, around)
+    about = "Homophily: how much links agree with classes. Edges count once, in either direction; self loops do not."
     rows = [
-        [counts.measure_name(name), page.figure(getattr(around.homophily, name), 3), Cell(meaning, "soft")]
-        for name, meaning in counts.MEANINGS.items()
+        [title, page.figure(getattr(around.homophily, name), 3), Cell(meaning, "soft")]
+        for name, (title, meaning) in counts.MEASURES.items()
     ]
     return {
-        "edges": around.edges,
-        "measures": Table(title, ("measure", "value", "what it is"), rows, words=("what it is",)),
-        "mixing": around.mixing.any() and page.heatmap(around.mixing, graph.class_names, *MIXING),
-        "by_likeness": alike and inline(alike, "Accuracy by a node's own homophily"),
-        "by_degree": inline(linked, "Accuracy by number of neighbours"),
+        "measures": Table(about, ("measure", "value", "what it is"), rows, words=("what it is",)),
+        "by_likeness": alike and plot.bins_chart(alike, overall, "neighbours of the node's own class"),
+        "by_degree": plot.bins_chart(counts.by_degree(results, around), overall, "number of neighbours"),
     }
 
 
 def _training(result: Result) -> dict[str, Any]:
-    outcomes, metric = result.outcomes, result.experiment.training.val_metric
-    best = [outcome.best_epoch for outcome in outcomes]
-
-    def curves(each: Sequence[Any], name: str, unit: str = "") -> str:
-        picture = plot.curves_chart(each, best, f"validation {name}{unit}")
-        return inline(picture, f"Validation {name} over the epochs of each run")
-
-    scores = [metric.sign * metric.scale * outcome.val_score for outcome in outcomes]
+    outcomes, watched = result.outcomes, result.experiment.training.val_metric
+    best, scale = [each.best_epoch for each in outcomes], watched.sign * watched.scale
+    scores = [scale * each.val_score for each in outcomes]
     return {
-        "epochs": [outcome.epochs for outcome in outcomes],
-        "best": best,
-        "loss_curves": curves([outcome.val_loss for outcome in outcomes], "loss"),
-        "score_curves": curves(scores, metric.title, ", %" * metric.percent),
+        "watched": watched,
+        "loss_curves": plot.curves_chart([each.val_loss for each in outcomes], best, "validation loss"),
+        "score_curves": plot.curves_chart(scores, best, f"validation {watched.title}{', %' * watched.percent}"),
     }
 
 
@@ -228,53 +205,38 @@ def print_notes(console: Console, notes: Iterable[str]) -> None:
 
 def print_scores(console: Console, result: Result) -> None:
     """The figures of a training: those of the paper's protocols as papers have them, others as an estimate."""
-    shown = _shown(result)
-    if not isinstance(result.headline, Estimate):
-        console.print("", _of_runs(result, shown).rich(), sep="\n")
+    experiment, estimate, runs = result.experiment, result.headline, len(result.outcomes)
+    metric, val = experiment.scored_by, result.val[experiment.metric]
+    usual = OTHERS if result.outcomes[0].logits.shape[1] == 2 else OTHERS[:-1]
+    names = dict.fromkeys([metric.name, *(name for name in usual if name in result.test)])
+    _, *others = shown = [(METRICS[name], result.test[name]) for name in names]
+    if not isinstance(estimate, Estimate):
+        means: list[Row] = [
+            ("test", metric, estimate),
+            ("paper", metric, experiment.paper),
+            ("authors' code, rerun", metric, experiment.rerun),
+            ("validation", metric, val),
+            *((f"test {other.title}", other, found) for other, found in others),
+        ]
+        table = runs_table(means, "interval: 95 % bootstrap of the mean; ±: its larger half; std: between runs")
+        console.print("", table.rich(), sep="\n")
         return
-    estimate = result.headline
     what = f"the {estimate.unlabelled:,} nodes without a label" if estimate.unlabelled else "nodes like these"
-    each = ((METRICS[name], result.test[name]) for name in shown)
-    rows = [[of.title, of.text(found.mean), with_interval(of, interval=found.ci95)] for of, found in each]
+    rows = [[of.title, of.text(found.mean), with_interval(of, interval=found.ci95)] for of, found in shown]
     table = Table(f"To be expected on {what}", ("", "score", "95 % interval"), [strong(rows[0]), *rows[1:]])
     console.print("", table.rich(), "", sep="\n")
-    metric, runs = result.experiment.scored_by, len(result.outcomes)
-    spread = f" ± {metric.text(estimate.std)} (std)" if runs > 1 else ""
+    gain, spread = "", f" ± {metric.text(estimate.std)} (std)" if runs > 1 else ""
+    if estimate.gain:
+        more = f"{metric.text(abs(estimate.gain))} {'more' if estimate.gain > 0 else 'less'}"
+        gain = (
+            f": {metric.text(estimate.measured)}, and {more} for models that know every label, by what they gain on "
+            "validation nodes"
+        )
     console.print(
-        f"Measured on {estimate.nodes:,} labelled nodes, each predicted by the runs that did not know its label"
-        f"{_gain(metric, estimate)}. Single runs: {metric.title} {metric.text(sum(estimate.per_run) / runs)}{spread} "
-        f"on test nodes, {metric.text(result.val[metric.name].mean)} on validation nodes, which chose the epochs."
+        f"Measured on {estimate.nodes:,} labelled nodes, each predicted by the runs that did not know its label{gain}. "
+        f"Single runs: {metric.title} {metric.text(sum(estimate.per_run) / runs)}{spread} on test nodes, "
+        f"{metric.text(val.mean)} on validation nodes, which chose the epochs."
     )
-
-
-def _gain(metric: Metric, estimate: Estimate) -> str:
-    if not estimate.gain:
-        return ""
-    measured, more = metric.text(estimate.measured), metric.text(abs(estimate.gain))
-    return (
-        f": {measured}, and {more} {'more' if estimate.gain > 0 else 'less'} for models that know every label, by what "
-        "they gain on validation nodes"
-    )
-
-
-def _of_runs(result: Result, shown: Sequence[str]) -> Table:
-    """Means over runs, as in the tables of papers."""
-    experiment, metric = result.experiment, result.experiment.scored_by
-    rows: list[Row] = [
-        ("test", metric, result.headline),
-        ("paper", metric, experiment.paper),
-        ("authors' code, rerun", metric, experiment.rerun),
-        ("validation", metric, result.val[experiment.metric]),
-        *((f"test {METRICS[name].title}", METRICS[name], result.test[name]) for name in shown[1:]),
-    ]
-    return runs_table(rows, "interval: 95 % bootstrap of the mean; ±: its larger half; std: between runs")
-
-
-def _shown(result: Result) -> list[str]:
-    """Names of the metrics that have a row, the one that counts first; ROC-AUC is usual for two classes alone."""
-    two = result.outcomes[0].logits.shape[1] == 2
-    others = [name for name in OTHERS if name in result.test and (two or name != "roc_auc")]
-    return list(dict.fromkeys([result.experiment.metric, *others]))
 
 
 def runs_table(rows: Sequence[Row], note: str) -> Table:

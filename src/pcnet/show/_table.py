@@ -17,9 +17,6 @@ from rich.text import Text
 from pcnet._files import write_text
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from pcnet.compare import Metric
 
 Look = Literal["strong", "soft", "bar"]
@@ -100,24 +97,14 @@ class Table:
     def markdown(self) -> str:
         """For a file: a heading, the table, and the notes as a list."""
         sides = ("---" if self.is_words(place) else "--:" for place in range(len(self.columns)))
-        lines = [_line([*map(_escaped, self.columns)]), f"|{'|'.join(sides)}|"]
-        lines += [_line([_stressed(cell) for cell in self.filled(row)]) for row in self.rows]
+        lines = [_line(self.columns), f"|{'|'.join(sides)}|", *(_line(self.filled(row)) for row in self.rows)]
         head = [f"# {_escaped(self.title)}", ""] if self.title else []
         notes = [""] * bool(self.notes) + [f"- {_escaped(note)}" for note in self.notes]
         return "\n".join([*head, *lines, *notes]) + "\n"
 
-    def html(self, *, classes: str = "stack", attributes: str = "") -> str:
-        """For a page.
-
-        Args:
-            classes: of the table element; with "stack" every row is a block on a phone, with the names of the columns.
-            attributes: of the table element, as they stand in it.
-        """
-        return part("table", self, classes, attributes)
-
-    #: What a template takes as markup.
-    def __html__(self) -> str:
-        return self.html()
+    def html(self) -> str:
+        """For a page."""
+        return part("table", self)
 
     def is_words(self, place: int) -> bool:
         """Whether a column is one of words."""
@@ -132,13 +119,11 @@ def _look(cell: str) -> str:
     return getattr(cell, "look", "")
 
 
-def _stressed(cell: str) -> str:
-    return f"**{_escaped(cell)}**" if cell and _look(cell) == "strong" else _escaped(cell)
-
-
 def _line(cells: Sequence[str]) -> str:
+    """A row of Markdown."""
+    texts = (f"**{_escaped(cell)}**" if cell and _look(cell) == "strong" else _escaped(cell) for cell in cells)
     # |E| would end a cell.
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+    return "| " + " | ".join(text.replace("|", "\\|") for text in texts) + " |"
 
 
 def _escaped(text: str) -> str:
@@ -162,6 +147,8 @@ def templates() -> Any:
     loader = PackageLoader("pcnet.show", "")
     found = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, loader=loader)
     found.filters |= {"score": figure, "number": "{:,}".format, "written": lambda value, metric: written(metric, value)}
+    found.filters["flat"] = flat
+    found.globals |= {"FEW": FEW, "numbered": numbered}
     return found
 
 
@@ -171,15 +158,9 @@ def write_page(path: str | Path, template: str, content: Mapping[str, Any]) -> N
     write_text(path, templates().get_template(template).render(content).encode("utf-8", "replace").decode("utf-8"))
 
 
-def part(name: str, *args: Any, **how: Any) -> str:
+def part(name: str, *args: Any) -> str:
     """A part of a page, as markup."""
-    return cast("str", getattr(templates().get_template("page.html").module, name)(*args, **how))
-
-
-def heatmap(counts: NDArray[np.int64], names: Sequence[str], rows: str, columns: str, label: str) -> str:
-    """Which class goes with which: a square of shares, readable for two classes as for fifty."""
-    how = {"few": len(names) <= FEW, "numbered": numbered(names)}
-    return part("heatmap", counts.tolist(), names, rows, columns, label, **how)
+    return cast("str", getattr(templates().get_template("page.html").module, name)(*args))
 
 
 def numbered(names: Sequence[str]) -> bool:

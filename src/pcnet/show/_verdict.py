@@ -72,7 +72,7 @@ class Scored:
 
     @property
     def meaning(self) -> str:
-        return MEANINGS[self.metric.name]
+        return MEANINGS.get(self.metric.name, "a metric of your own")
 
     @property
     def beats_guess(self) -> bool:

@@ -15,10 +15,13 @@ from pcnet.propagate.kernels import keep_scale
 
 @dataclass(frozen=True)
 class Dropout:
-    """Rates of all runs, and a number that tells these draws from those before other layers."""
+    """Rates of all runs, and a number that tells these draws from those before other layers; or none."""
 
-    rates: Tensor
-    layer: int
+    rates: Tensor | None = None
+    layer: int = 0
+
+    def __bool__(self) -> bool:
+        return self.rates is not None
 
 
 @triton.jit
@@ -44,9 +47,9 @@ def _mask_kernel(
     tl.store(out + place, value, mask=mask)
 
 
-def masked(x: Tensor, draws: DeviceDraws, dropout: Dropout | None) -> Tensor:
+def masked(x: Tensor, draws: DeviceDraws, dropout: Dropout) -> Tensor:
     """x ∘ keep/(1−rate) for x (R, n, d), contiguous or with its first two axes exchanged."""
-    if dropout is None:
+    if not dropout:
         return x
     runs, rows, width = x.shape
     out = torch.empty_like(x)
@@ -55,10 +58,6 @@ def masked(x: Tensor, draws: DeviceDraws, dropout: Dropout | None) -> Tensor:
         x, out, dropout.rates, draws.seeds, draws.epoch, dropout.layer, rows, width, *strides(x), BLOCK=block
     )
     return out
-
-
-def rates_and_layer(dropout: Dropout | None, otherwise: Tensor) -> tuple[Tensor, int]:
-    return (otherwise, 0) if dropout is None else (dropout.rates, dropout.layer)
 
 
 def strides(x: Tensor) -> tuple[int, int]:
@@ -151,13 +150,13 @@ def factors(weight: Tensor, out: Tensor, unscale_x: Tensor | None) -> Tensor | N
     """Weights (R, features, width) as the rows that `DenseFeatures` multiplies with, and the scale of the product."""
     runs, features, width = weight.shape
     split = unscale_x is not None
-    unscale = torch.empty(runs, device=weight.device)
-    largest = torch.linalg.vector_norm(weight, torch.inf, dim=(1, 2)) if split else unscale
+    unscale = torch.empty(runs, device=weight.device) if split else None
+    largest = torch.linalg.vector_norm(weight, torch.inf, dim=(1, 2)) if split else None
     _factors_kernel[(triton.cdiv(features, 32), runs)](
-        weight, out, largest, unscale, unscale if unscale_x is None else unscale_x, features, width, out.shape[1],
+        weight, out, largest, unscale, unscale_x, features, width, out.shape[1],
         SPLIT=split, FEATURES=32, BLOCK=triton.next_power_of_2(width),
     )  # fmt: skip
-    return unscale if split else None
+    return unscale
 
 
 def collect(first: Tensor, second: Tensor, unscale: Tensor, unscale_x: Tensor, shape: tuple[int, int, int]) -> Tensor:
