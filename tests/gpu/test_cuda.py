@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import get_args
 
 import numpy as np
 import pytest
@@ -16,7 +15,7 @@ from pcnet.nn import DeviceDraws, PCNet, PCNetSettings
 from pcnet.polynomial import Chebyshev, Powers
 from pcnet.propagate import apply_polynomial, product
 from pcnet.training import LOSSES, Run, Targets, TrainingSettings, train
-from pcnet.training._run import Selection
+from pcnet.training._run import selections
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 CUDA = torch.device("cuda")
@@ -224,9 +223,9 @@ def test_every_metric_chooses_epochs_on_the_device() -> None:
     """Captured like any epoch, and the values are those of the logits that are kept."""
     graph = csbm(n=400, phi=0.5, classes=3, seed=1)
     model = PCNetSettings(K=3, N=3, t=0.3, drop_in=0.0, drop_hidden=0.0)
-    selections = [*get_args(Selection)] * 2
-    training = [TrainingSettings(lr={"all": 0.02}, epochs=40, patience=15, select=select) for select in selections]
-    batch = runs(graph, len(selections), model, training[0])
+    every = [*selections()] * 2
+    training = [TrainingSettings(lr={"all": 0.02}, epochs=40, patience=15, select=select) for select in every]
+    batch = runs(graph, len(every), model, training[0])
     batch = [dataclasses.replace(run, training=own) for run, own in zip(batch, training, strict=True)]
     expected, found = train(graph, batch), train(graph, batch, device="cuda")
     for run, one, other in zip(batch, expected, found, strict=True):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import get_args
 
 import numpy as np
 import pytest
@@ -15,7 +14,7 @@ from torch.nn.functional import cross_entropy
 from pcnet import PcnetError, PCNetSettings, Run, Targets, TrainingSettings, csbm, make_split, train
 from pcnet.nn import Draws
 from pcnet.training import LOSSES
-from pcnet.training._run import Selection
+from pcnet.training._run import selections
 
 pytestmark = pytest.mark.filterwarnings("ignore::pcnet.PcnetWarning")
 
@@ -143,7 +142,7 @@ TRAINING = st.builds(
     epochs=st.integers(1, 9),
     stopping=st.sampled_from(["window", "patience", "none"]),
     patience=st.integers(1, 4),
-    select=st.sampled_from(get_args(Selection)),
+    select=st.sampled_from(selections()),
     class_weight=st.sampled_from(["none", "balanced"]),
     loss=st.sampled_from(list(LOSSES)),
 )
