@@ -10,6 +10,7 @@ from pcnet.data import EMBEDDED
 from pcnet.experiment import DEFAULT_METHOD, Result, Trained, method_file, resolve
 from pcnet.graph import Graph
 from pcnet.show import Step
+from pcnet.tune import AUTO
 
 #: The usual methods to hold another one against: neighbours averaged, no neighbours, and both kinds of neighbours.
 USUAL = ("gcn", "mlp", "acmgcn")
@@ -18,7 +19,8 @@ USUAL = ("gcn", "mlp", "acmgcn")
 def after_training(folder: Path, graph: Graph, result: Result, source: str, read: Sequence[str]) -> list[Step]:
     """What to do after a training of the graph that `source` names."""
     experiment = result.experiment
-    method = experiment.row or experiment.model.method
+    # Of a contest, the method that weighs most.
+    method = experiment.model.method if experiment.row == AUTO else experiment.row or experiment.model.method
     other = DEFAULT_METHOD if method == USUAL[0] else USUAL[0]
     rivals = [each for each in (DEFAULT_METHOD, *USUAL) if each != method]
     usual = resolve(graph.name if names_dataset(source) else graph, other)
