@@ -19,8 +19,8 @@ from pcnet.data import Split
 from pcnet.experiment import Experiment, Pooled, Result, check_scorable, estimates, splits_of
 from pcnet.graph import Graph, require_labels
 from pcnet.nn import Model
-from pcnet.training import Outcome
-from pcnet.tune._contest import Chosen, Contest, affordable, compete, refitted
+from pcnet.training import Outcome, Run
+from pcnet.tune._contest import CONTENDERS, Chosen, Contest, affordable, compete, refitted
 
 #: What commands call it, and the minutes that it has where nobody says how many.
 AUTO, MINUTES = "auto", 5.0
@@ -103,6 +103,28 @@ def auto(
     test = dict(estimates(pooled, {name: test[name] for name in test if name in val}, unlabelled))
     seconds = time.monotonic() - start
     return Auto(Result(named, splits, outcomes, test, val, seconds, tuple(trained), tuple(weights)), contests)
+
+
+def champions(
+    graph: Graph,
+    known: Tensor,
+    folder: Path,
+    minutes: float | None = None,
+    *,
+    metric: str | None = None,
+    seed: int = 0,
+    methods: Sequence[str] = CONTENDERS,
+    **how: Any,
+) -> tuple[Contest, Chosen, list[tuple[Run, Outcome]], list[float]]:
+    """A contest for all the `known` labels, its end, and the members of its ensemble with their weights.
+
+    There is no estimate beyond its own scores. `how` is what `compete` takes besides: threads, device, progress.
+    """
+    start, whole = time.monotonic(), 60 * positive_number("minutes", MINUTES if minutes is None else minutes)
+    contest = Contest.on(graph, metric, seed=seed, seconds=(1 - RESERVE) * whole, methods=methods)
+    chosen = compete(graph, contest, known.sort().values, folder, seconds=contest.seconds, **how)
+    members = affordable(chosen.members, whole - (time.monotonic() - start))
+    return contest, chosen, *refitted(graph, contest, members, **how)
 
 
 def _answers(graph: Graph, split: Split, chosen: Chosen, model: Model) -> Outcome:
