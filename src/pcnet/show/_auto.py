@@ -16,7 +16,8 @@ BEHIND = 5
 
 def auto_headline(graph: Graph, experiment: Experiment, minutes: float | None, trials: int | None) -> str:
     """What competes on what, and for how long."""
-    budget = f"{trials:,} trials" if trials is not None else f"{MINUTES if minutes is None else minutes:g} minutes"
+    number = (MINUTES if minutes is None else minutes) if trials is None else trials
+    budget = f"{number:,g} {'minute' if trials is None else 'trial'}{'s' if number != 1 else ''}"
     runs = len(experiment.seeds)
     splits = f"{experiment.protocol}, {runs} split{'s' if runs > 1 else ''}"
     return f"Methods compete on {graph_words(graph)}: {splits}, {budget}"

@@ -183,7 +183,7 @@ class Answers(Database):
         rows = self.read(f"SELECT val, held FROM logits WHERE trial = {int(trial)} ORDER BY fold")
         classes = self._targets[0].num_classes
         val, held = (
-            [torch.frombuffer(bytearray(part), dtype=torch.float32).view(-1, classes).double() for part in parts]
+            [torch.from_numpy(np.frombuffer(part, np.float32).reshape(-1, classes).astype(float)) for part in parts]
             for parts in zip(*rows, strict=True)
         )
         return val, held
