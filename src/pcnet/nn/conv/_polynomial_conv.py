@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
@@ -17,6 +17,9 @@ from pcnet.graph import Operator
 from pcnet.nn._module import GraphModule, Groups
 from pcnet.polynomial import Basis
 from pcnet.propagate import apply_polynomial
+
+#: What is learned: the weights θ of a method's own filters, or φ = Rθ, those of orthonormal ones that span the same.
+FilterBasis = Literal["plain", "orthonormal"]
 
 
 class PolynomialConv(GraphModule, ABC):

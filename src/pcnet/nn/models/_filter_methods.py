@@ -6,9 +6,13 @@ from dataclasses import dataclass
 
 from pcnet.nn.conv import BernConv, Cheb2Conv, EvenConv, GPRConv, JacobiConv, PPRConv
 from pcnet.nn.conv._fixed_basis_conv import BasisName, Sign, Start, damping_is_learned
+from pcnet.nn.conv._polynomial_conv import FilterBasis
 from pcnet.nn.models._filter_net import FilterNet, FilterNetSettings
 from pcnet.nn.models._methods import method
 from pcnet.nn.models._model import setting
+
+#: What `basis` means where θ weighs filters.
+BASIS = 'whether θ is learned ("plain"), or the weights of orthonormal filters that span the same'
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,7 @@ class APPNP(FilterNet[APPNPSettings]):
 class GPRGNNSettings(AlphaSettings):
     """alpha and start are how θ begins, see `GPRConv`."""
 
+    basis: FilterBasis = setting("plain", BASIS)
     start: Start = setting("ppr", "how θ begins", varies=True)
     directed: bool = setting(False, "whether a page hears from the pages it links to")
 
@@ -69,6 +74,8 @@ class GPRGNN(FilterNet[GPRGNNSettings]):
 class EvenNetSettings(AlphaSettings):
     """alpha is how θ begins, see `EvenConv`."""
 
+    basis: FilterBasis = setting("plain", BASIS)
+
 
 @method("evennet", title="EvenNet")
 class EvenNet(FilterNet[EvenNetSettings]):
@@ -79,7 +86,7 @@ class EvenNet(FilterNet[EvenNetSettings]):
 
 @dataclass(frozen=True)
 class BernNetSettings(DegreeSettings):
-    """The settings of `BernNet`."""
+    basis: FilterBasis = setting("plain", BASIS)
 
 
 @method("bernnet", title="BernNet")
@@ -91,7 +98,7 @@ class BernNet(FilterNet[BernNetSettings]):
 
 @dataclass(frozen=True)
 class ChebNetIISettings(DegreeSettings):
-    """The settings of `ChebNetII`."""
+    basis: FilterBasis = setting("plain", BASIS)
 
 
 @method("chebnetii", title="ChebNetII")

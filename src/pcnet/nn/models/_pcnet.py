@@ -14,6 +14,7 @@ from pcnet.errors import PcnetError
 from pcnet.graph import Operator
 from pcnet.nn._perceptron import Activation
 from pcnet.nn.conv import PCConv
+from pcnet.nn.conv._polynomial_conv import FilterBasis
 from pcnet.nn.models._filter_net import FilterNet, FilterNetSettings
 from pcnet.nn.models._methods import method
 from pcnet.nn.models._model import Memory, Model, setting
@@ -23,7 +24,7 @@ from pcnet.polynomial import Mode, filter_warnings
 
 @dataclass(frozen=True)
 class PCNetSettings(FilterNetSettings):
-    """The settings of `PCNet`; K, N, t, p, eta, identity, mode and init are the arguments of `PCConv`.
+    """The settings of `PCNet`; K, N, t, p, eta, identity, mode, init and basis are the arguments of `PCConv`.
 
     With more than one of `layers` they make a `StackedPCNet`, whose layers have a `norm` and one Θ each.
 
@@ -44,6 +45,7 @@ class PCNetSettings(FilterNetSettings):
     identity: bool = setting(True, varies=True)
     mode: Mode = "truncated"
     init: float = setting(0.2, varies=True)
+    basis: FilterBasis = setting("plain", varies=True)
     layers: int = setting(1, least=1, most=15)
     norm: Norm = "layer"
 
