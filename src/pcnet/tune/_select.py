@@ -36,7 +36,7 @@ def greedy(probabilities: Tensor, labels: Tensor, metric: Metric) -> list[int]:
     >>> from pcnet.compare import metric_named
     >>> one, other, wrong = [[0.9, 0.1], [0.6, 0.4]], [[0.3, 0.7], [0.1, 0.9]], [[0.1, 0.9], [0.9, 0.1]]
     >>> greedy(torch.tensor([one, other, wrong]), torch.tensor([0, 1]), metric_named("log_loss"))
-    [33, 17, 0]
+    [13, 7, 0]
     """
     order = sorted(range(len(probabilities)), key=standing(probabilities, labels, metric).__getitem__)[:LIBRARY]
     library = probabilities[order].double()
