@@ -3,7 +3,6 @@
 from typing import Any
 
 from pcnet.nn._dropout import DeviceDraws, Draws
-from pcnet.nn._learned import Learned, learned
 from pcnet.nn._module import RunModule
 from pcnet.nn._perceptron import Perceptron
 from pcnet.nn.conv import (
@@ -13,9 +12,11 @@ from pcnet.nn.conv import (
     FixedBasisConv,
     GPRConv,
     JacobiConv,
+    Learned,
     PCConv,
     PolynomialConv,
     PPRConv,
+    learned,
 )
 from pcnet.nn.models import MODELS
 from pcnet.nn.models._files import load_model, save_model

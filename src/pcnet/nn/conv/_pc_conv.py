@@ -112,6 +112,10 @@ class PCConv(PolynomialConv):
         """L̃ = (p−1)I − S; of a stacked layer, the first run's."""
         return self.filters[0].p - 1 - np.asarray(s, dtype=np.float64)
 
+    @property
+    def laplacian(self) -> str:
+        return f"L̃ = (p−1)I − Ã, p = {self.filters[0].p:g}"
+
     def response(self, lam: ArrayLike) -> FloatArray:
         """g(λ̃) at eigenvalues λ̃ of L̃; of a stacked layer, one row for each run."""
         theta = self.theta.detach().double().cpu().numpy()
