@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from pcnet._registry import Registry
+from pcnet._checks import Registry
 from pcnet.errors import PcnetError
 
 #: Two classes of which one has more than this share: accuracy hardly moves there, and ROC-AUC is the usual choice.

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from pcnet._registry import Registry
+from pcnet._checks import Registry
 from pcnet.errors import PcnetError, close_match
 from pcnet.graph import Graph
 

@@ -15,8 +15,8 @@ import safetensors
 import safetensors.torch
 from torch import nn
 
+from pcnet._checks import Registry
 from pcnet._files import read_json, write_atomically, write_json
-from pcnet._registry import Registry
 from pcnet.errors import PcnetError
 from pcnet.nn.models._model import Model, ModelSettings, documented
 from pcnet.nn.models._plain import plain_settings
