@@ -52,7 +52,7 @@ def class_homophily(graph: Graph, *, loops: bool = True) -> float:
     A class without edges adds nothing; n and n_k count labelled nodes.
     """
     mixing = _mixing(graph, loops)
-    labels = graph.y[graph.y >= 0]
+    labels = graph.y[graph.labelled]
     share = torch.bincount(labels, minlength=len(mixing)) / len(labels)
     within = mixing.diagonal() / mixing.sum(1).clamp(min=1)
     return float((within - share).clamp(min=0).sum() / (len(mixing) - 1))

@@ -73,7 +73,7 @@ class Classes:
 
     @staticmethod
     def of(graph: Graph) -> Classes:
-        labels = graph.y[graph.y >= 0]
+        labels = graph.y[graph.labelled]
         counts = torch.bincount(labels, minlength=graph.num_classes).tolist()
         return Classes(tuple(graph.class_names), tuple(counts), graph.num_nodes - len(labels))
 
@@ -137,7 +137,7 @@ class Frequencies:
 
 
 def _without_labels(graph: Graph) -> str:
-    labels = graph.y[graph.y >= 0]
+    labels = graph.y[graph.labelled]
     if len(labels.unique()) < 2:
         return "There are fewer than two classes, so they lie on no frequency."
     if len(labels) < ENOUGH * graph.num_nodes:
