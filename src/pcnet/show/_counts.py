@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 from pcnet._files import write_csv
-from pcnet.compare import Reliability, reliability, wilson
+from pcnet.compare import Reliability, percent_interval, reliability
 from pcnet.experiment import Estimate, Result
 from pcnet.graph import Graph, Homophily, Neighbours
 
@@ -192,12 +192,6 @@ def _bins(results: Tally, place: NDArray[Any], labels: Sequence[str]) -> list[Bi
             share = float(results.right[members].sum() / results.counted[members].sum())
             bins.append(Bin(label, count, 100 * share, percent_interval(share, count)))
     return bins
-
-
-def percent_interval(share: float, count: int) -> Interval:
-    """Wilson's 95 % interval of a share of so many, in percent."""
-    low, high = wilson(share, count)
-    return 100 * low, 100 * high
 
 
 class Mistake(NamedTuple):

@@ -11,10 +11,10 @@ import torch
 from torch import Tensor
 
 from pcnet._checks import FloatArray
-from pcnet.compare import METRICS, Metric, Reliability, logits_of
+from pcnet.compare import METRICS, Metric, Reliability, logits_of, percent_interval
 from pcnet.errors import PcnetError
 from pcnet.experiment import Estimate, Result
-from pcnet.show._counts import Interval, Tally, percent_interval
+from pcnet.show._counts import Interval, Tally
 from pcnet.show._table import written
 
 Kind = Literal["kept", "too sure", "too modest", "uneven"]
