@@ -100,7 +100,7 @@ def _scores(result: Result, results: counts.Tally, names: Sequence[str]) -> dict
     columns, rows = ("metric", "score", "95\u00a0% interval", "a guess", "what it is"), []
     for each in scores:
         row = [each.metric.title, *(written(each.metric, found) for found in (each.value, each.interval, each.guess))]
-        rows.append([*(strong(row) if each is main else row), Cell(each.meaning, "soft")])
+        rows.append([*(strong(row) if each is main else row), Cell(each.metric.meaning, "soft")])
     found = sorted((each for each in classes if each.recall is not None), key=lambda each: each.recall or 0)
     missed = [f"“{_spoken(each.name)}” (0 of {each.support:,} nodes)" for each in found if not each.recall]
     largest = next(each.guess for each in scores if each.metric.name == "accuracy")
