@@ -8,7 +8,6 @@ import pickle
 import warnings
 from collections import defaultdict
 from collections.abc import Sequence
-from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -21,7 +20,7 @@ from torch import Tensor
 
 from pcnet.data._catalogue import EDGES, EMBEDDED, NODES, PARTS, Dataset, dataset_named, fetch, find, find_splits
 from pcnet.data.own._readers import damaged, reading
-from pcnet.errors import PcnetError, PcnetWarning
+from pcnet.errors import PcnetError, warn_once
 from pcnet.graph import CSR, Graph, one_way, undirected
 
 Matrix = TypeVar("Matrix", CSR, Tensor)
@@ -50,7 +49,7 @@ def load_dataset(name: str, root: str | Path | None = None) -> Graph:
     read_splits = read_object_splits if dataset.kind == "facebook" else read_mask_splits
     graph = _build(dataset, raw, [ids for path in find_splits(dataset, root) for ids in read_splits(path, len(raw.y))])
     if dataset.name == "cornell":
-        _warn_once(dataset.notes[0])
+        warn_once(dataset.notes[:1])
     return graph
 
 
@@ -105,11 +104,6 @@ def _unlike(dataset: Dataset, what: str) -> PcnetError:
         f"{dataset.name} was read with {what}: a raw file is damaged or of another version; "
         "find it with `pcnet data verify` and fetch it again."
     )
-
-
-@cache
-def _warn_once(message: str) -> None:
-    warnings.warn(message, PcnetWarning, stacklevel=3)
 
 
 def normalise_rows(x: Matrix) -> Matrix:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
 from pcnet._checks import FloatArray, finite_number, whole_number
+from pcnet.errors import warn_once
 from pcnet.graph import Operator
 from pcnet.nn.conv._polynomial_conv import PolynomialConv, combine
 from pcnet.polynomial import (
@@ -23,7 +24,6 @@ from pcnet.polynomial import (
     filter_warnings,
     limit_expansion,
     pc_response,
-    warn_once,
 )
 
 
