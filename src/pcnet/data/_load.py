@@ -123,7 +123,7 @@ def normalise_rows(x: Matrix) -> Matrix:
         raise PcnetError("Features hold negative values, so row sums are no scale; standardise the columns instead.")
     if isinstance(x, CSR):
         sums = torch.zeros(x.shape[0], dtype=torch.float64, device=x.device).index_add_(0, x.rows, x.values.double())
-        return CSR(x.crow, x.col, (x.values.double() / sums.masked_fill(sums == 0, 1.0)[x.rows]).to(x.dtype), x.shape)
+        return x.with_values((x.values.double() / sums.masked_fill(sums == 0, 1.0)[x.rows]).to(x.dtype))
     sums = x.sum(1, keepdim=True, dtype=torch.float64)
     return (x.double() / sums.masked_fill(sums == 0, 1.0)).to(x.dtype)
 

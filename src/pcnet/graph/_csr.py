@@ -96,10 +96,14 @@ class CSR:
     def dtype(self) -> torch.dtype:
         return self.values.dtype
 
+    def with_values(self, values: Tensor) -> CSR:
+        """Other values at the same places."""
+        return CSR(self.crow, self.col, values, self.shape)
+
     def to(self, target: torch.device | torch.dtype | str) -> CSR:
         """The same matrix on another device or in another precision."""
         if isinstance(target, torch.dtype):
-            return self if target == self.dtype else CSR(self.crow, self.col, self.values.to(target), self.shape)
+            return self if target == self.dtype else self.with_values(self.values.to(target))
         if torch.device(target) == self.device:
             return self
         return CSR(self.crow.to(target), self.col.to(target), self.values.to(target), self.shape)

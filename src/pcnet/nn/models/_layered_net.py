@@ -138,7 +138,7 @@ def _sparse_unit_rows(x: CSR, order: float, binary: bool) -> CSR:
         lengths = values.new_zeros(x.shape[0]).scatter_reduce_(0, x.rows, values.abs(), "amax")
     else:
         lengths = product(x, values.new_ones(x.shape[1], 1), values.square()).sqrt().squeeze(-1)
-    return CSR(x.crow, x.col, values / lengths.masked_fill(lengths == 0, 1.0)[x.rows], x.shape)
+    return x.with_values(values / lengths.masked_fill(lengths == 0, 1.0)[x.rows])
 
 
 def linear(h: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
