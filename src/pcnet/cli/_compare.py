@@ -118,8 +118,8 @@ def compare(
         raise PcnetError(reasons[0] if len(reasons) == 1 else f"No method could be trained. {' '.join(reasons)}")
     compared = Compared(loaded, splits, trained, left_out)
     best, source = compared.by_method[compared.numbers.order[0]], graph or EMBEDDED
-    again = {"method": best.method, "preset": preset, "protocol": protocol, "metric": metric, "set": assignments}
-    again |= {"read": read, "data": data}
+    again: dict[str, option.Given] = {"method": best.method, "preset": preset, "protocol": protocol, "metric": metric}
+    again |= {"set": assignments, "read": read, "data": data}
     train = Step(f"Train {best.title}, for predictions and a report:", option.command("train", source, **again))
     steps = [train, *option.search_step("Search for better settings of it:", best.method, source, **again)]
     value = comparison_record(compared, words, steps, device)

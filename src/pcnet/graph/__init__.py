@@ -1,6 +1,6 @@
 """A graph and its operator: normalisation, compressed rows, spectral interval, links, homophily."""
 
-from pcnet.graph._csr import CSR
+from pcnet.graph._csr import CSR, made_once
 from pcnet.graph._graph import (
     Column,
     Graph,
