@@ -20,9 +20,8 @@ from pcnet.paper._tables import cells_table, overview_table, plot_differences, t
 from pcnet.show import ProgressBar, Table, provenance_list
 
 #: The rows of the paper's tables that each target is about, and the targets that are no tables.
-TABLES = {name: (name,) for name in ("table1", "table2", "table3", "table4")} | {
-    "ablation": ("eta-half", "no-identity")
-}
+TABLES: dict[str, tuple[str, ...]] = {name: (name,) for name in ("table1", "table2", "table3", "table4")}
+TABLES["ablation"] = ("eta-half", "no-identity")
 OTHERS = ("figure2", "datasets")
 
 
@@ -39,33 +38,20 @@ def reproduce(
 ) -> dict[str, Any]:
     """Compute what is missing and report all: in `out`, on the console, and by table or other target as plain data.
 
-    Args:
-        cells: of tables.
-        others: of `OTHERS`.
-        sweep: how cells are computed, and where they are kept.
-        out: folder of the reports.
-        console: where tables and progress are shown.
-        processes: cells that are computed at the same time.
-        resume: whether cells that are kept need not be computed.
-        only_known: whether the others are left out.
-
-    Raises:
-        PcnetError: where no cell can be had.
-        Interrupted: on Ctrl-C, with a sentence on how to go on.
+    `cells` are of tables, `others` of `OTHERS`. The sweep says how cells are computed and where they are kept; without
+    `resume` all are computed anew, with `only_known` none is. Raises a PcnetError where no cell can be had, and
+    `Interrupted` on Ctrl-C.
     """
     origin, reports = dict(sweep.provenance or {}), dict[str, Any]()
     if cells:
         records, missing, took = _compute(sweep, cells, console, processes, resume, only_known)
-        for table in dict.fromkeys(cell.table for cell in cells):
-            own = {cell: record for cell, record in records.items() if cell.table == table}
-            gone = {cell: reason for cell, reason in missing.items() if cell.table == table}
-            if own:
-                report = {**origin, "sweep": took, **table_report(table, own, gone)}
-                name = f"{table}-as-published" if report["as_published"] else table
-                shown = [overview_table(report), *([winners_table(report)] if report["winners"] else [])]
-                _write(out / name, report, [*shown, cells_table(report)], console)
-                plot_differences(report, out / f"{name}.png")
-                reports[name] = report
+        for table in dict.fromkeys(cell.table for cell in records):
+            report = {**origin, "sweep": took, **table_report(table, records, missing)}
+            name = f"{table}-as-published" if report["as_published"] else table
+            shown = [overview_table(report), *([winners_table(report)] if report["winners"] else [])]
+            _write(out / name, report, [*shown, cells_table(report)], console)
+            plot_differences(report, out / f"{name}.png")
+            reports[name] = report
     if "figure2" in others:
         with ProgressBar() as progress:
             reports["figure2"] = report = {**origin, **run_figure2(progress=progress)}
