@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pcnet._registry import Registry
+from pcnet._checks import Registry
 from pcnet.errors import PcnetError
 
 

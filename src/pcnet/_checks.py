@@ -1,4 +1,4 @@
-"""Checks that several rooms share: each returns the value in its plain type or says what to change."""
+"""Names and values that several rooms check: each check returns what is meant, or says what to change."""
 
 from __future__ import annotations
 
@@ -10,10 +10,48 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pcnet.errors import PcnetError, close_match
+from pcnet.errors import PcnetError, close_match, unknown
 
 FloatArray = NDArray[np.float64]
 T = TypeVar("T")
+
+
+class Registry(dict[str, T]):
+    """Things that come in many kinds, found by name: methods, readers, protocols, losses, metrics.
+
+    Names are in small letters and in the order in which they were added.
+
+    >>> losses = Registry[float]("loss")
+    >>> losses.add("focal", 2.0)
+    >>> losses.named("Focal")
+    2.0
+    """
+
+    def __init__(self, what: str) -> None:
+        #: What each entry is called in messages, as in "There is no method 'gxn'".
+        self.what = what
+
+    def add(self, name: str, entry: T, *, replace: bool = False) -> None:
+        """Register an entry; a name can be taken only once, unless the entry is meant to replace the one before."""
+        if name.lower() in self and not replace:
+            raise PcnetError(f"There is a {self.what} '{name}' already; choose another name.")
+        self[name.lower()] = entry
+
+    def sort(self, first: str) -> None:
+        """Order what has been added so far by its names, after the one that comes first."""
+        ordered = sorted(self.items(), key=lambda entry: (entry[0] != first, entry[0]))
+        self.clear()
+        self.update(ordered)
+
+    def remove(self, name: str) -> None:
+        """Forget an entry, in a session that tries things out."""
+        del self[name.lower()]
+
+    def named(self, name: str) -> T:
+        """The entry of this name in any case; a PcnetError lists the known names when there is none."""
+        if name.lower() not in self:
+            raise unknown(self.what, name, self)
+        return self[name.lower()]
 
 
 def one_of(name: str, value: T, known: Sequence[T]) -> T:

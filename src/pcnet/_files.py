@@ -7,8 +7,9 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from pcnet.errors import PcnetError
@@ -79,6 +80,27 @@ def write_csv(path: str | Path, header: Iterable[str], rows: Iterable[Iterable[o
             writer.writerows(rows)
 
     write_atomically(path, write)
+
+
+def arrow() -> ModuleType:
+    """PyArrow with its Parquet and its functions on columns: an extra, imported where a table needs it."""
+    try:
+        import pyarrow
+        import pyarrow.compute
+        import pyarrow.parquet
+    except ImportError:
+        advice = "pip install 'pcnet[io]', or use CSV files"
+        raise PcnetError(f"Parquet files and data frames need pyarrow: {advice}.") from None
+    return pyarrow
+
+
+def write_table(path: Path, columns: Mapping[str, Any]) -> None:
+    """Write columns of one length as .csv, or else as Parquet."""
+    if path.suffix.lower() == ".csv":
+        write_csv(path, columns, zip(*columns.values(), strict=True))
+        return
+    pa = arrow()
+    write_atomically(path, lambda target: pa.parquet.write_table(pa.table(dict(columns)), target))
 
 
 def write_json(path: str | Path, value: Any) -> None:

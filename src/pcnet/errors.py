@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import warnings
 from collections.abc import Iterable
 
 
@@ -31,6 +32,18 @@ class PcnetWarning(UserWarning):
 
 class Interrupted(Exception):  # noqa: N818
     """Ctrl-C, with a sentence on how to go on."""
+
+
+#: Warnings that this process has heard.
+_already_said: set[str] = set()
+
+
+def warn_once(messages: Iterable[str]) -> None:
+    """Issue each sentence as a `PcnetWarning` about the caller's caller, but never the same one twice in a process."""
+    for message in messages:
+        if message not in _already_said:
+            _already_said.add(message)
+            warnings.warn(message, PcnetWarning, stacklevel=3)
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> PcnetError:

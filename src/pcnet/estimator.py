@@ -162,13 +162,9 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
         A share is one of 1, and log loss is negative, so that higher is better as scikit-learn's tools expect.
         """
         known = self._graph(graph)
-        labelled = (known.y >= 0).nonzero().flatten()
-        if nodes is not None:
-            chosen = _node_ids("nodes", nodes, known)
-        elif known is getattr(self, "graph_", None):
-            chosen = labelled[~torch.isin(labelled, self.train_nodes_)]
-        else:
-            chosen = labelled
+        chosen = known.labelled if nodes is None else _node_ids("nodes", nodes, known)
+        if nodes is None and known is getattr(self, "graph_", None):
+            chosen = chosen[~torch.isin(chosen, self.train_nodes_)]
         if len(chosen) == 0:
             raise PcnetError("There is no labelled node left to score on; name some with nodes=…, or fit on fewer.")
         names = np.array(known.class_names)[known.y[chosen].numpy()]
@@ -236,8 +232,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
 
     def _targets(self, graph: Graph, train_mask: ArrayLike | None, val_mask: ArrayLike | None) -> list[Targets]:
         runs = whole_number("runs", self.runs, least=1)
-        labelled = (graph.y >= 0).nonzero().flatten()
-        known = labelled if train_mask is None else _node_ids("train_mask", train_mask, graph)
+        known = graph.labelled if train_mask is None else _node_ids("train_mask", train_mask, graph)
         val = None if val_mask is None else _node_ids("val_mask", val_mask, graph)
         if val is not None:
             shared = known[torch.isin(known, val)]

@@ -48,6 +48,10 @@ REFUSED = {
     "unknown method": ("reproduce table2 --methods bernet", "Did you mean 'bernnet'?"),
     "unknown dataset": ("reproduce table2 --datasets coar", "Did you mean 'cora'?"),
     "a dataset of another table": ("reproduce table2 --datasets wisconsin", "no dataset 'wisconsin'"),
+    "a method and a dataset of different tables": (
+        "reproduce table2 table3 --methods egnn --datasets penn94",
+        "No table has these methods on these datasets",
+    ),
     "no runs": ("reproduce table2 --runs 0", "--runs must be at least 1, not 0"),
     "as published elsewhere": ("reproduce table1 --as-published", "table2 or table3 alone, on the CPU"),
     "as published and all": ("reproduce all --as-published", "table2 or table3 alone, on the CPU"),

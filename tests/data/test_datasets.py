@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 import torch
 
+from pcnet import errors
 from pcnet.data import CATALOGUE, load_dataset
-from pcnet.data._load import _read, _warn_once
+from pcnet.data._load import _read
 from pcnet.errors import PcnetWarning
 from pcnet.graph import CSR
 from pcnet.graph._homophily import edge_homophily
@@ -172,8 +173,8 @@ def test_cornell_is_texas_with_other_links(load):
     assert not fixed.notes
 
 
-def test_cornell_warns_once(real):
-    _warn_once.cache_clear()
+def test_cornell_warns_once(real, monkeypatch):
+    monkeypatch.setattr(errors, "_already_said", set())
     with pytest.warns(PcnetWarning, match="cornell-fixed"):
         load_dataset("Cornell", real)
     with warnings.catch_warnings():

@@ -18,6 +18,7 @@ E = torch.tensor([[0, 1], [1, 0]])
 def test_a_good_graph():
     graph = Graph(E, X, Y, edge_weight=torch.tensor([0.5, 0.5]))
     assert (graph.num_nodes, graph.num_features, graph.num_classes) == (3, 2, 2)
+    assert graph.labelled.tolist() == [0, 1]
     assert graph.as_published() is graph
 
 

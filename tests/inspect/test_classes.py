@@ -10,7 +10,8 @@ import torch
 
 import pcnet
 from pcnet import Graph
-from pcnet.inspect._measures import MEASURES, Classes, Homophily, Neighbours
+from pcnet.graph import MEASURES, Homophily, Neighbours
+from pcnet.inspect import Classes
 
 PATH = torch.tensor([[0, 1, 1, 2, 2, 3, 3, 3], [1, 0, 2, 1, 3, 2, 3, 3]])
 

@@ -9,7 +9,7 @@ import torch
 from hypothesis import given
 
 from pcnet import Graph
-from pcnet.inspect._measures import Neighbours
+from pcnet.graph import Neighbours
 from strategies import Edges, graphs
 
 

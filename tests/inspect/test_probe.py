@@ -12,9 +12,8 @@ import torch
 from pcnet import Graph, PcnetError
 from pcnet._progress import Progress, Silent
 from pcnet.experiment import Experiment, resolve
-from pcnet.graph import Column, Schema
+from pcnet.graph import Column, Neighbours, Schema
 from pcnet.inspect import Features, Probe, _race, inspect_graph
-from pcnet.inspect._measures import Neighbours
 from pcnet.inspect._race import _classes_of, probe, sampled
 
 #: As in an inspection, which has a sentence of its own about directed edges.

@@ -9,9 +9,8 @@ import pytest
 import torch
 
 from pcnet import Graph, csbm
-from pcnet.graph import Column, Schema
+from pcnet.graph import Column, Neighbours, Schema
 from pcnet.inspect import Features, _race
-from pcnet.inspect._measures import Neighbours
 from pcnet.inspect._race import BASIC, FIRST, OTHERS, USUAL, Plan, Size, candidates, planned
 
 GRAPH = csbm(60, 0.5, features=3, average_degree=8)

@@ -10,10 +10,10 @@ import torch
 from torch_geometric.nn import Sequential
 
 from contracts.filter_contract import quiet
+from pcnet import errors
 from pcnet.errors import PcnetError, PcnetWarning
 from pcnet.graph import Operator
 from pcnet.nn import PCConv
-from pcnet.polynomial import _filter
 from strategies import NAMED, dense_adjacency
 
 GRAPH = NAMED["weighted"]
@@ -157,7 +157,7 @@ def test_runs_taken_out_stay_on_their_device():
 
 @pytest.fixture
 def unsaid(monkeypatch):
-    monkeypatch.setattr(_filter, "_already_said", set())
+    monkeypatch.setattr(errors, "_already_said", set())
 
 
 def said(**settings) -> list[str]:

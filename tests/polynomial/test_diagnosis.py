@@ -10,15 +10,14 @@ import scipy.optimize
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pcnet.errors import PcnetError, PcnetWarning
+from pcnet import errors
+from pcnet.errors import PcnetError, PcnetWarning, warn_once
 from pcnet.polynomial import (
     Identifiability,
-    _filter,
     charlier_matrix,
     filter_warnings,
     identifiability,
     truncation_error,
-    warn_once,
 )
 
 
@@ -183,7 +182,7 @@ def test_warnings_in_words(change, words):
 
 
 def test_each_sentence_is_said_once(monkeypatch):
-    monkeypatch.setattr(_filter, "_already_said", set())
+    monkeypatch.setattr(errors, "_already_said", set())
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         warn_once(["One.", "Two.", "One."])

@@ -14,10 +14,10 @@ from guessed_results import guessed, named, scored
 from test_write_report import words
 
 from pcnet import Graph, csbm
-from pcnet.compare import METRICS
+from pcnet.compare import METRICS, Metric
 from pcnet.experiment import Estimate, Experiment, run_experiment
 from pcnet.show._counts import tally
-from pcnet.show._verdict import MEANINGS, all_scores, guess_score
+from pcnet.show._verdict import all_scores, guess_score
 from pcnet.training import TrainingSettings
 
 STRATIFIED = "stratified-60-20-20"
@@ -58,11 +58,11 @@ def test_a_guess_is_scored_as_scikit_learn_scores_one(classes):
 
 
 def test_every_metric_says_what_it_is():
-    assert {*MEANINGS} == {*METRICS}
+    assert all(metric.meaning != Metric.meaning for metric in METRICS.values())
 
 
 def test_a_metric_that_a_user_added_has_its_row(page, small, monkeypatch):
-    monkeypatch.setitem(METRICS, "hits", replace(METRICS["accuracy"], name="hits", title="hits"))
+    monkeypatch.setitem(METRICS, "hits", Metric("hits", "hits", METRICS["accuracy"].of))
     text = words(page(small, guessed(small, runs=5, protocol=STRATIFIED)))
     assert re.search(r"hits [\d.]+ % [\d.]+ to [\d.]+ % [\d.]+ % a metric of your own", text)
 

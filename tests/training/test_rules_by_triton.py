@@ -15,10 +15,10 @@ pytestmark = pytest.mark.skipif(importlib.util.find_spec("triton") is None, reas
 PROGRAM = """
 import numpy as np, torch, triton.language
 from pcnet import TrainingSettings
-from pcnet.training import _stopping, kernels
+from pcnet.training import _block, kernels
 from pcnet.training._device_block import Ledger
 
-_stopping.tl = triton.language  # The interpreter looks for it where the rule is defined.
+_block.tl = triton.language  # The interpreter looks for it where the rule is defined.
 rng = np.random.default_rng(0)
 settings = [
     TrainingSettings(epochs=rng.integers(1, 30), patience=rng.integers(1, 7), stopping=stopping, select=select)
@@ -35,11 +35,11 @@ loss[rng.random(loss.shape) < 0.02] = np.nan
 
 class Block:
     device, members, next_epoch = torch.device("cpu"), list(range(runs)), 0
-    history = _stopping.History(settings)
+    history = _block.History(settings)
 
 
 ledger = Ledger(Block())
-history, active = _stopping.History(settings), list(range(runs))
+history, active = _block.History(settings), list(range(runs))
 for epoch in range(30):
     # As parts to be added up, as the kernel before gives them.
     parts = [torch.from_numpy(np.stack([each[epoch] / 4, each[epoch] * 3 / 4])).float() for each in (loss, score)]

@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pcnet import TrainingSettings, train
-from pcnet.training._block import HostBlock
-from pcnet.training._stopping import History
+from pcnet.training._block import History, HostBlock
 
 pytestmark = pytest.mark.filterwarnings("ignore::pcnet.PcnetWarning")
 

@@ -12,7 +12,7 @@ from typer import Option
 
 from pcnet._machine import chosen_device, device_note
 from pcnet.cli import _options as option
-from pcnet.cli._next_steps import after_comparison
+from pcnet.data import EMBEDDED
 from pcnet.errors import Interrupted, PcnetError, SettingError
 from pcnet.experiment import (
     DEFAULT_METHOD,
@@ -27,7 +27,15 @@ from pcnet.experiment import (
     splits_of,
 )
 from pcnet.graph import Graph
-from pcnet.show import CompareProgress, comparison_record, graph_words, listed, print_comparison, write_comparison
+from pcnet.show import (
+    CompareProgress,
+    Step,
+    comparison_record,
+    graph_words,
+    listed,
+    print_comparison,
+    write_comparison,
+)
 
 
 def compare(
@@ -109,8 +117,11 @@ def compare(
         reasons = list(dict.fromkeys(left_out.values()))
         raise PcnetError(reasons[0] if len(reasons) == 1 else f"No method could be trained. {' '.join(reasons)}")
     compared = Compared(loaded, splits, trained, left_out)
-    again = {"preset": preset, "protocol": protocol, "metric": metric, "set": assignments, "read": read, "data": data}
-    steps = after_comparison(compared.by_method[compared.numbers.order[0]], graph, again)
+    best, source = compared.by_method[compared.numbers.order[0]], graph or EMBEDDED
+    again: dict[str, option.Given] = {"method": best.method, "preset": preset, "protocol": protocol, "metric": metric}
+    again |= {"set": assignments, "read": read, "data": data}
+    train = Step(f"Train {best.title}, for predictions and a report:", option.command("train", source, **again))
+    steps = [train, *option.search_step("Search for better settings of it:", best.method, source, **again)]
     value = comparison_record(compared, words, steps, device)
     print_comparison(console, value)
     write_comparison(folder.path, value, compared.numbers.ranks)

@@ -29,10 +29,11 @@ from pcnet.data import (
     load_dataset,
 )
 from pcnet.errors import PcnetError, PcnetWarning, close_match
+from pcnet.experiment import DEFAULT_METHOD, method_file
 from pcnet.graph import Graph
 from pcnet.inspect import Classes
 from pcnet.nn import load_plugin
-from pcnet.show import ProgressBar
+from pcnet.show import ProgressBar, Step
 
 #: What was given for an option, if anything.
 Given = str | Path | Sequence[str] | None
@@ -150,3 +151,9 @@ def option_words(options: Mapping[str, Given]) -> list[str]:
     """`--name value` for every value."""
     lists = {name: [value] if isinstance(value, (str, Path)) else value or () for name, value in options.items()}
     return [word for name, values in lists.items() for value in values for word in (f"--{name}", str(value))]
+
+
+def search_step(what: str, known: str, source: str, **options: Given) -> list[Step]:
+    """The command that searches settings of a method, where it has something to search."""
+    some = known == DEFAULT_METHOD or method_file(known).grid
+    return [Step(what, command("tune", source, **options))] if some else []

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 from typer import Argument, Option
 
-from pcnet._files import check_target, read_json, write_atomically, write_csv
+from pcnet._files import check_target, read_json, write_table
 from pcnet._machine import chosen_device
 from pcnet.cli import _options as option
 from pcnet.errors import PcnetError
@@ -68,12 +68,12 @@ def predict(
     ordered = np.sort(probabilities, axis=1)
     labels = [ensemble.classes[best] for best in probabilities.argmax(axis=1)]
     columns: dict[str, list[Any]] = {
-        "id": graph.node_names[rows].tolist(),
-        "label": labels,
         **{f"probability_{name}": probabilities[:, place].tolist() for place, name in enumerate(ensemble.classes)},
         "margin": (ordered[:, -1] - ordered[:, -2]).tolist(),
     }
-    _write(output, columns)
+    if output.suffix.lower() == ".csv":
+        columns = {name: [f"{value:.6f}" for value in values] for name, values in columns.items()}
+    write_table(output, {"id": graph.node_names[rows].tolist(), "label": labels, **columns})
     found, sure, of = Counter(labels), ordered[:, -1], np.array(labels)
     counts = [[str(n), f"{count:,}", f"{sure[of == n].mean():.2f}"] for n, count in found.most_common()]
     title = f"Predicted for {len(rows):,} nodes of {graph.name}"
@@ -90,20 +90,3 @@ def predict(
         "output": str(output),
     }
     option.emit_json(json_file, value)
-
-
-def _write(path: Path, columns: dict[str, list[Any]]) -> None:
-    if path.suffix.lower() == ".csv":
-        rows = (
-            [f"{value:.6f}" if isinstance(value, float) else value for value in row]
-            for row in zip(*columns.values(), strict=True)
-        )
-        write_csv(path, columns, rows)
-        return
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise PcnetError("Parquet needs pyarrow: pip install 'pcnet[io]', or write .csv.") from None
-    table = pyarrow.table(columns)
-    write_atomically(path, lambda target: pyarrow.parquet.write_table(table, target))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,12 +11,12 @@ from typer import Option
 
 from pcnet._machine import chosen_device, device_note
 from pcnet.cli import _options as option
-from pcnet.cli._next_steps import after_training
 from pcnet.errors import Interrupted, PcnetError
-from pcnet.experiment import DEFAULT_METHOD, MEMBERS, RunFolder, provenance, resolve, run_experiment
-from pcnet.graph import require_labels
+from pcnet.experiment import DEFAULT_METHOD, MEMBERS, Result, RunFolder, provenance, resolve, run_experiment
+from pcnet.graph import Graph, require_labels
 from pcnet.show import (
     ProgressBar,
+    Step,
     auto_headline,
     leaderboard,
     print_auto,
@@ -25,6 +26,9 @@ from pcnet.show import (
     write_report,
 )
 from pcnet.tune import AUTO, MINUTES, auto
+
+#: The usual methods to hold another one against: neighbours averaged, no neighbours, and both kinds of neighbours.
+USUAL = ("gcn", "mlp", "acmgcn")
 
 
 def train(
@@ -122,7 +126,7 @@ def train(
     made = provenance(device)
     summary, source = {**result.as_dict(), **made}, graph_name or graph.name
     folder.write(graph, result, summary, source, read or [])
-    steps = after_training(folder.path, graph, result, source, read or [])
+    steps = _next_steps(folder.path, graph, result, source, read or [])
     board = None if found is None else leaderboard(found.contests[0])
     write_report(folder.path / "report.html", graph, result, steps=steps, board=board, **made)
     folder.finish(result)
@@ -133,3 +137,28 @@ def train(
     print_notes(console, (*graph.notes, *result.notes))
     console.print(f"{result.seconds:.1f} s; everything is in {folder.path}")
     option.emit_json(json_file, summary)
+
+
+def _next_steps(folder: Path, graph: Graph, result: Result, source: str, read: Sequence[str]) -> list[Step]:
+    """Commands that go on from here; they read, split and score the graph that `source` names in the same way."""
+    experiment = result.experiment
+    # Of a contest, the method that weighs most.
+    method = experiment.model.method if experiment.row == AUTO else experiment.row or experiment.model.method
+    other = DEFAULT_METHOD if method == USUAL[0] else USUAL[0]
+    rivals = [each for each in (DEFAULT_METHOD, *USUAL) if each != method]
+    usual = resolve(graph.name if option.names_dataset(source) else graph, other)
+    options: dict[str, option.Given] = {"read": read} | {
+        name: getattr(experiment, name)
+        for name in ("protocol", "metric")
+        if getattr(usual, name) != getattr(experiment, name)
+    }
+    some = bool((graph.y < 0).any())
+    predict = option.command("predict", str(folder), "-o", "predictions.csv", *["--unlabelled"] * some)
+    another = option.command("train", source, **options, method=other)
+    compare = option.command("compare", source, **options, methods=",".join([method, *rivals]))
+    return [
+        Step("Predict the nodes without a label:" if some else "Predict every node:", predict),
+        Step(f"Train another method on the same splits, here {other}:", another),
+        Step("See which method is better:", compare),
+        *option.search_step(f"Search better settings of {experiment.title}:", method, source, **options, method=method),
+    ]

@@ -27,6 +27,7 @@ from pcnet.compare._summary import (
     Summary,
     Verdict,
     half_width_of,
+    percent_interval,
     reliability,
     summarise,
     temperature,

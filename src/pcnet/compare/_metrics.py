@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from pcnet._registry import Registry
+from pcnet._checks import Registry
 from pcnet.errors import PcnetError
 
 #: Two classes of which one has more than this share: accuracy hardly moves there, and ROC-AUC is the usual choice.
@@ -30,6 +30,8 @@ class Metric:
     name: str
     title: str
     of: Function
+    #: What a score is, in words.
+    meaning: str = "a metric of your own"
     percent: bool = True
     sign: int = 1
     #: Whether it needs nodes of two classes.
@@ -145,12 +147,35 @@ def _mean_where(values: Tensor, defined: Tensor) -> Tensor:
 
 METRICS: Registry[Metric] = Registry("metric")
 for _metric in (
-    Metric("accuracy", "accuracy", _accuracy),
-    Metric("balanced_accuracy", "balanced accuracy", _balanced_accuracy),
-    Metric("macro_f1", "macro-F1", _macro_f1),
-    Metric("roc_auc", "ROC-AUC", _roc_auc, ranks=True),
-    Metric("average_precision", "average precision", _average_precision, ranks=True),
-    Metric("log_loss", "log loss", _log_loss, percent=False, sign=-1),
+    Metric("accuracy", "accuracy", _accuracy, "the share of nodes that get their right class"),
+    Metric(
+        "balanced_accuracy",
+        "balanced accuracy",
+        _balanced_accuracy,
+        "how much of a class is found, averaged over the classes, so that small ones count as much",
+    ),
+    Metric(
+        "macro_f1",
+        "macro-F1",
+        _macro_f1,
+        "F1, averaged over the classes, so that small ones count as much as large ones",
+    ),
+    Metric("roc_auc", "ROC-AUC", _roc_auc, "how often a node of a class is ranked above a node of another", ranks=True),
+    Metric(
+        "average_precision",
+        "average precision",
+        _average_precision,
+        "precision on the way down a class's ranking, averaged over its nodes",
+        ranks=True,
+    ),
+    Metric(
+        "log_loss",
+        "log loss",
+        _log_loss,
+        "mean of −log of the right class's probability; lower is better",
+        percent=False,
+        sign=-1,
+    ),
 ):
     METRICS.add(_metric.name, _metric)
 

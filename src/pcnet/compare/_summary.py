@@ -93,6 +93,12 @@ def wilson(share: float, count: float) -> tuple[float, float]:
     return max(0.0, low), min(1.0, high)
 
 
+def percent_interval(share: float, count: float) -> tuple[float, float]:
+    """The same interval in percent."""
+    low, high = wilson(share, count)
+    return 100 * low, 100 * high
+
+
 @dataclass(frozen=True)
 class Verdict:
     """The word, and the numbers of the rule that gave it: `difference` is ours − published, in points.

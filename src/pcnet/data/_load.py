@@ -8,7 +8,6 @@ import pickle
 import warnings
 from collections import defaultdict
 from collections.abc import Sequence
-from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -21,7 +20,7 @@ from torch import Tensor
 
 from pcnet.data._catalogue import EDGES, EMBEDDED, NODES, PARTS, Dataset, dataset_named, fetch, find, find_splits
 from pcnet.data.own._readers import damaged, reading
-from pcnet.errors import PcnetError, PcnetWarning
+from pcnet.errors import PcnetError, warn_once
 from pcnet.graph import CSR, Graph, one_way, undirected
 
 Matrix = TypeVar("Matrix", CSR, Tensor)
@@ -50,7 +49,7 @@ def load_dataset(name: str, root: str | Path | None = None) -> Graph:
     read_splits = read_object_splits if dataset.kind == "facebook" else read_mask_splits
     graph = _build(dataset, raw, [ids for path in find_splits(dataset, root) for ids in read_splits(path, len(raw.y))])
     if dataset.name == "cornell":
-        _warn_once(dataset.notes[0])
+        warn_once(dataset.notes[:1])
     return graph
 
 
@@ -107,11 +106,6 @@ def _unlike(dataset: Dataset, what: str) -> PcnetError:
     )
 
 
-@cache
-def _warn_once(message: str) -> None:
-    warnings.warn(message, PcnetWarning, stacklevel=3)
-
-
 def normalise_rows(x: Matrix) -> Matrix:
     """x_ij / Σ_j x_ij: every row sums to 1, rows of zeros stay zero.
 
@@ -129,7 +123,7 @@ def normalise_rows(x: Matrix) -> Matrix:
         raise PcnetError("Features hold negative values, so row sums are no scale; standardise the columns instead.")
     if isinstance(x, CSR):
         sums = torch.zeros(x.shape[0], dtype=torch.float64, device=x.device).index_add_(0, x.rows, x.values.double())
-        return CSR(x.crow, x.col, (x.values.double() / sums.masked_fill(sums == 0, 1.0)[x.rows]).to(x.dtype), x.shape)
+        return x.with_values((x.values.double() / sums.masked_fill(sums == 0, 1.0)[x.rows]).to(x.dtype))
     sums = x.sum(1, keepdim=True, dtype=torch.float64)
     return (x.double() / sums.masked_fill(sums == 0, 1.0)).to(x.dtype)
 

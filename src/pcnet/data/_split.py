@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from pcnet._registry import Registry
+from pcnet._checks import Registry
 from pcnet.errors import PcnetError, close_match
 from pcnet.graph import Graph
 
@@ -236,7 +236,7 @@ def _stratified(data: Graph, name: str, seed: int) -> Split:
     _, val_share, test_share = (share / 100 for share in _numbers(name))
     parts = [[torch.empty(0, dtype=torch.long)] for _ in PARTS]
     alone = []
-    for members, size in _windows(data.y, (data.y >= 0).nonzero().flatten(), test_share, seed):
+    for members, size in _windows(data.y, data.labelled, test_share, seed):
         n = len(members)
         test = min(size, n - 2) if n > 2 else n - 1
         val = min(max(_rounded(n * val_share), 1), n - test - 1) if n > 2 else 0

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from pcnet.compare import METRICS, Metric, Summary, logits_of, temperature, wilson
+from pcnet.compare import METRICS, Metric, Summary, logits_of, percent_interval, temperature
 from pcnet.compare import scores as scores_of
 from pcnet.data import Split
 from pcnet.training import Outcome, Run
@@ -127,8 +127,7 @@ def _interval(metric: Metric, value: float, logits: Tensor, labels: Tensor, unla
         return max(low, 0.0), min(high, 100.0) if metric.percent else high
     if not metric.percent:
         return value, value
-    low, high = wilson(value / 100, effective)
-    return 100 * low, 100 * high
+    return percent_interval(value / 100, effective)
 
 
 def _standard_error(metric: Metric, logits: Tensor, labels: Tensor) -> float:

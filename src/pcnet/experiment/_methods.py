@@ -9,8 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
+from pcnet._checks import Registry
 from pcnet._files import read_toml
-from pcnet._registry import Registry
 from pcnet.errors import PcnetError, unknown
 from pcnet.nn import METHODS, ModelSettings, find_method, method_named
 from pcnet.training import TrainingSettings

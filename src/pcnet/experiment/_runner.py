@@ -123,7 +123,7 @@ def run_experiment(
     require_labels(graph)
     splits = splits_of(graph, experiment)
     check_scorable(experiment.scored_by, splits)
-    known = (graph.y >= 0).nonzero().flatten()
+    known = graph.labelled
     runs = _runs(experiment, splits)
     final = [
         Run(experiment.model, experiment.training, targets_of_all(graph, known, VAL_SHARE, seed), seed)

@@ -1,6 +1,6 @@
-"""A graph and its operator: normalisation, compressed rows, spectral interval, homophily."""
+"""A graph and its operator: normalisation, compressed rows, spectral interval, links, homophily."""
 
-from pcnet.graph._csr import CSR
+from pcnet.graph._csr import CSR, made_once
 from pcnet.graph._graph import (
     Column,
     Graph,
@@ -16,6 +16,11 @@ from pcnet.graph._graph import (
     undirected,
 )
 from pcnet.graph._homophily import (
+    MEASURES,
+    Degrees,
+    Homophily,
+    Links,
+    Neighbours,
     adjusted_homophily,
     class_homophily,
     edge_homophily,

@@ -1,10 +1,14 @@
-"""A sparse matrix in compressed rows: the form in which graphs and features are kept."""
+"""A sparse matrix in compressed rows, the form in which graphs and features are kept, and what is made once of one."""
 
 from __future__ import annotations
 
+import threading
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, wraps
+from typing import Any, ParamSpec, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse
@@ -13,6 +17,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pcnet.errors import PcnetError
+
+Arguments = ParamSpec("Arguments")
+T = TypeVar("T")
+
+#: Kinds of a thing that are kept of one matrix or operator.
+KINDS = 8
 
 with warnings.catch_warnings():
     # The first compressed-row tensor of a process makes torch say that they are new; users need not hear it from us.
@@ -96,10 +106,14 @@ class CSR:
     def dtype(self) -> torch.dtype:
         return self.values.dtype
 
+    def with_values(self, values: Tensor) -> CSR:
+        """Other values at the same places."""
+        return CSR(self.crow, self.col, values, self.shape)
+
     def to(self, target: torch.device | torch.dtype | str) -> CSR:
         """The same matrix on another device or in another precision."""
         if isinstance(target, torch.dtype):
-            return self if target == self.dtype else CSR(self.crow, self.col, self.values.to(target), self.shape)
+            return self if target == self.dtype else self.with_values(self.values.to(target))
         if torch.device(target) == self.device:
             return self
         return CSR(self.crow.to(target), self.col.to(target), self.values.to(target), self.shape)
@@ -130,3 +144,26 @@ class CSR:
         rows = torch.repeat_interleave(torch.arange(self.shape[0], device=self.device), self.crow.diff().long())
         order = self.to_transposed
         return CSR(crow, rows[order].to(self.col.dtype), self.values[order], (self.shape[1], self.shape[0]))
+
+
+def made_once(make: Callable[Arguments, T]) -> Callable[Arguments, T]:
+    """What `make` makes of a matrix or an operator, once for as long as somebody has that; it must not refer to it.
+
+    Other arguments in order tell kinds of it apart, of which the latest few are kept; those by name say only how it is
+    made. One thread makes it and the others wait; a captured step may read it from its address.
+    """
+    kept: WeakKeyDictionary[Any, dict[tuple[object, ...], T]] = WeakKeyDictionary()
+    lock = threading.RLock()
+
+    @wraps(make)
+    def found(*arguments: Arguments.args, **how: Arguments.kwargs) -> T:
+        of, *kind = arguments
+        with lock:
+            known = kept.setdefault(of, {})
+            if (key := tuple(kind)) not in known:
+                known[key] = make(*arguments, **how)
+                if len(known) > KINDS:
+                    del known[next(iter(known))]
+            return known[key]
+
+    return found

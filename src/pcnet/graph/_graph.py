@@ -115,6 +115,11 @@ class Graph:
         return [str(name) for name in (range(self.num_classes) if self.classes is None else self.classes)]
 
     @property
+    def labelled(self) -> Tensor:
+        """The nodes that have a label."""
+        return (self.y >= 0).nonzero().flatten()
+
+    @property
     def node_names(self) -> np.ndarray:
         """What to call the nodes."""
         return np.arange(self.num_nodes) if self.ids is None else self.ids

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import threading
 from collections.abc import Iterator
 from dataclasses import replace
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse
@@ -15,7 +13,7 @@ from numpy.typing import NDArray
 
 from pcnet._machine import free_bytes
 from pcnet.errors import PcnetError
-from pcnet.graph._csr import CSR
+from pcnet.graph._csr import CSR, made_once
 from pcnet.graph._operator import Operator, _inverse_power
 
 #: Walks of two steps that are followed at a time.
@@ -25,30 +23,24 @@ SAMPLE = 256
 #: Bytes of a pair where it is kept, and on the host while all of them are gathered.
 KEPT, GATHERED = 8, 12
 
-# As long as somebody has the operator: a captured step reads the matrix from its address.
-_made: WeakKeyDictionary[Operator, Operator] = WeakKeyDictionary()
-_lock = threading.Lock()
 
-
+@made_once
 def two_hop(operator: Operator) -> Operator:
     """D₂^-η A₂ D₂^-η, A₂ the 0/1 matrix of pairs at distance exactly 2, D₂ = diag(A₂·1); made once for an operator.
 
     On graphs with hubs there are many such pairs, up to the square of the largest degree. They are estimated first, and
     refused where they would not fit into memory.
     """
-    with _lock:
-        if operator not in _made:
-            near, device = _near(operator), operator.matrix.device
-            pairs = estimated_pairs(near)
-            for place, each in {"cpu": GATHERED, str(device): GATHERED if device.type == "cpu" else KEPT}.items():
-                if pairs * each > (free := free_bytes(place)):
-                    raise PcnetError(
-                        f"About {pairs:,} pairs of nodes are at distance two, which takes {pairs * each / 1e9:,.1f} GB "
-                        f"of memory, and {free / 1e9:,.1f} GB are free; take a machine with more, a graph without its "
-                        "largest hubs, or a method that looks at neighbours only."
-                    )
-            _made[operator] = replace(operator, matrix=_normalised(near, operator))
-        return _made[operator]
+    near, device = _near(operator), operator.matrix.device
+    pairs = estimated_pairs(near)
+    for place, each in {"cpu": GATHERED, str(device): GATHERED if device.type == "cpu" else KEPT}.items():
+        if pairs * each > (free := free_bytes(place)):
+            raise PcnetError(
+                f"About {pairs:,} pairs of nodes are at distance two, which takes {pairs * each / 1e9:,.1f} GB of "
+                f"memory, and {free / 1e9:,.1f} GB are free; take a machine with more, a graph without its largest "
+                "hubs, or a method that looks at neighbours only."
+            )
+    return replace(operator, matrix=_normalised(near, operator))
 
 
 def estimated_pairs(near: scipy.sparse.csr_matrix) -> int:

@@ -9,8 +9,8 @@ from typing import Any, Literal
 import torch
 
 from pcnet.compare import Metric
-from pcnet.graph import Graph
-from pcnet.inspect._measures import Classes, Features, Homophily, Links, Neighbours
+from pcnet.graph import Graph, Homophily, Links, Neighbours
+from pcnet.inspect._measures import Classes, Features
 from pcnet.inspect._probe import Estimate, Gain, Probe
 
 #: Whether something adds to the rest: clearly, too little to matter if at all, or the splits do not settle it.

@@ -11,9 +11,9 @@ from pcnet._progress import Progress, Silent
 from pcnet.compare import default_metric, metric_named
 from pcnet.data import STRATIFIED, make_split
 from pcnet.errors import PcnetError, PcnetWarning
-from pcnet.graph import Graph
+from pcnet.graph import Graph, Homophily, Links, Neighbours
 from pcnet.inspect._advice import Advice, advise
-from pcnet.inspect._measures import Classes, Features, Frequencies, Homophily, Links, Neighbours
+from pcnet.inspect._measures import Classes, Features, Frequencies
 from pcnet.inspect._probe import Probe
 from pcnet.inspect._race import probe
 

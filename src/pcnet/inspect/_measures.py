@@ -1,31 +1,16 @@
-"""What a graph is like, in numbers: links, features, classes, how much links agree with them, and frequencies."""
+"""What a graph is like besides its links, in numbers: features, classes, and frequencies."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
-import scipy.sparse
-import scipy.sparse.csgraph
 import torch
-from torch import Tensor
 
 from pcnet._checks import FloatArray
-from pcnet.errors import PcnetError
-from pcnet.graph import (
-    CSR,
-    Graph,
-    Operator,
-    adjusted_homophily,
-    class_homophily,
-    edge_homophily,
-    label_informativeness,
-    node_homophily,
-    spectral_density,
-)
+from pcnet.graph import CSR, Graph, Operator, spectral_density
 
 #: At most this many constant columns are called by name.
 NAMED = 20
@@ -37,93 +22,6 @@ MOMENTS = 64
 SIGNAL_VALUES = 2**20
 #: Below this share of labelled nodes, the gaps between them hide where the classes lie.
 ENOUGH = 0.5
-MEASURES: dict[str, Callable[..., float]] = {
-    "edge": edge_homophily,
-    "node": node_homophily,
-    "class_insensitive": class_homophily,
-    "adjusted": adjusted_homophily,
-    "label_informativeness": label_informativeness,
-}
-
-
-@dataclass(frozen=True)
-class Degrees:
-    """Numbers of distinct neighbours; `histogram[i]` nodes have 2^(i−1) to 2^i − 1 of them, `histogram[0]` none."""
-
-    min: int
-    median: float
-    mean: float
-    max: int
-    histogram: tuple[int, ...]
-
-    @staticmethod
-    def of(degree: np.ndarray) -> Degrees:
-        # frexp writes d = m·2^e with ½ ≤ m < 1, so that e is 0 for none, 1 for 1, 2 for 2 and 3, 3 for 4 to 7, …
-        histogram = tuple(np.bincount(np.frexp(degree)[1]).tolist())
-        return Degrees(int(degree.min()), float(np.median(degree)), float(degree.mean()), int(degree.max()), histogram)
-
-
-@dataclass(frozen=True)
-class Links:
-    """Counts of nodes and edges.
-
-    `edges` are undirected, each once, without the `self_loops`; `duplicates` are entries of the list that repeat an
-    earlier one; `reciprocal` is the share of directed edges whose reverse is listed too (None: there are no edges);
-    `isolated` nodes have no neighbour but perhaps themselves; `largest_component` is its share of the nodes.
-    """
-
-    nodes: int
-    edges: int
-    self_loops: int
-    duplicates: int
-    reciprocal: float | None
-    isolated: int
-    components: int
-    largest_component: float
-    degrees: Degrees
-
-
-@dataclass(frozen=True, eq=False)
-class Neighbours:
-    """The pattern of a graph: `matrix[i, j]` is true where i ≠ j are linked, in either direction."""
-
-    matrix: scipy.sparse.csr_matrix
-    links: Links
-
-    @staticmethod
-    def of(graph: Graph) -> Neighbours:
-        n = graph.num_nodes
-        source, target = graph.edge_index.cpu().numpy()
-        listed = scipy.sparse.csr_matrix((np.ones(len(source), dtype=bool), (source, target)), shape=(n, n))
-        listed.sum_duplicates()
-        duplicates = len(source) - listed.nnz
-        self_loops = int(listed.diagonal().sum())
-        listed.setdiag(False)
-        listed.eliminate_zeros()
-        matrix = (listed + listed.T).tocsr()
-        matrix.sort_indices()
-        degree = np.diff(matrix.indptr)
-        components, member_of = scipy.sparse.csgraph.connected_components(matrix, directed=False)
-        links = Links(
-            nodes=n,
-            edges=matrix.nnz // 2,
-            self_loops=self_loops,
-            duplicates=duplicates,
-            # Of d directed edges, u linked pairs need 2u − d more to be there both ways.
-            reciprocal=None if listed.nnz == 0 else 2.0 - matrix.nnz / listed.nnz,
-            isolated=int((degree == 0).sum()),
-            components=int(components),
-            largest_component=float(np.bincount(member_of).max() / n),
-            degrees=Degrees.of(degree),
-        )
-        return Neighbours(matrix, links)
-
-    @property
-    def edge_index(self) -> Tensor:
-        """Every edge once, from its lower end to its higher one, in the order of both."""
-        source, target = self.matrix.nonzero()
-        once = source < target
-        return torch.from_numpy(np.stack([source[once], target[once]]).astype(np.int64))
 
 
 @dataclass(frozen=True)
@@ -175,7 +73,7 @@ class Classes:
 
     @staticmethod
     def of(graph: Graph) -> Classes:
-        labels = graph.y[graph.y >= 0]
+        labels = graph.y[graph.labelled]
         counts = torch.bincount(labels, minlength=graph.num_classes).tolist()
         return Classes(tuple(graph.class_names), tuple(counts), graph.num_nodes - len(labels))
 
@@ -202,35 +100,6 @@ class Classes:
             "majority": self.majority,
             "majority_share": self.majority_share,
         }
-
-
-@dataclass(frozen=True)
-class Homophily:
-    """Five measures, self loops left out; one that is undefined is None, and `undefined` says why."""
-
-    edge: float | None
-    node: float | None
-    class_insensitive: float | None
-    adjusted: float | None
-    label_informativeness: float | None
-    undefined: dict[str, str]
-
-    @staticmethod
-    def of(graph: Graph, neighbours: Neighbours) -> Homophily:
-        # Loops would count a node as its own neighbour, of its own class: Texas has 0.06 without its 16, 0.11 with.
-        simple = replace(graph, edge_index=neighbours.edge_index, edge_weight=None)
-        values: dict[str, float | None] = dict.fromkeys(MEASURES)
-        undefined = {}
-        for name, measure in MEASURES.items():
-            try:
-                values[name] = measure(simple, loops=False)
-            except PcnetError as error:
-                undefined[name] = str(error)
-        return Homophily(**values, undefined=undefined)
-
-    def as_dict(self) -> dict[str, Any]:
-        values = {name: getattr(self, name) for name in MEASURES}
-        return {"homophily": values, "homophily_undefined": dict(self.undefined)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,7 +137,7 @@ class Frequencies:
 
 
 def _without_labels(graph: Graph) -> str:
-    labels = graph.y[graph.y >= 0]
+    labels = graph.y[graph.labelled]
     if len(labels.unique()) < 2:
         return "There are fewer than two classes, so they lie on no frequency."
     if len(labels) < ENOUGH * graph.num_nodes:

@@ -18,9 +18,9 @@ from pcnet.compare import METRICS, Metric, default_metric, metric_named
 from pcnet.data import STRATIFIED, Split, make_split
 from pcnet.errors import PcnetError
 from pcnet.experiment import Experiment, resolve
-from pcnet.graph import CSR, Graph
+from pcnet.graph import CSR, Graph, Neighbours
 from pcnet.inspect._advice import tuned_for
-from pcnet.inspect._measures import Features, Neighbours
+from pcnet.inspect._measures import Features
 from pcnet.inspect._probe import RESAMPLES, WAYS, Attempt, Estimate, Probe, Way, difference, redrawn
 from pcnet.training import Run, Targets, train
 

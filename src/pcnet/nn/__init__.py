@@ -3,7 +3,6 @@
 from typing import Any
 
 from pcnet.nn._dropout import DeviceDraws, Draws
-from pcnet.nn._learned import Learned, learned
 from pcnet.nn._module import RunModule
 from pcnet.nn._perceptron import Perceptron
 from pcnet.nn.conv import (
@@ -13,15 +12,16 @@ from pcnet.nn.conv import (
     FixedBasisConv,
     GPRConv,
     JacobiConv,
+    Learned,
     PCConv,
     PolynomialConv,
     PPRConv,
+    learned,
 )
 from pcnet.nn.models import MODELS
-from pcnet.nn.models._files import load_model, save_model
 from pcnet.nn.models._filter_net import FilterNet, FilterNetSettings, filters_of
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings
-from pcnet.nn.models._methods import METHODS, find_method, load_plugin, method, method_named
+from pcnet.nn.models._methods import METHODS, find_method, load_model, load_plugin, method, method_named, save_model
 from pcnet.nn.models._model import Model, ModelSettings
 from pcnet.nn.models._pcnet import PCNet, PCNetSettings
 

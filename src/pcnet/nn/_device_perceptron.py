@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
-from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn.functional import pad
 
-from pcnet.graph import CSR
+from pcnet.graph import CSR, made_once
 from pcnet.nn._dropout import DeviceDraws
 from pcnet.nn._module import device_vector
 
@@ -211,9 +210,6 @@ def multiply(a: Tensor, b: Tensor) -> Tensor:
         return a @ b
 
 
-_written_out: WeakKeyDictionary[CSR, dict[Precision, DenseFeatures]] = WeakKeyDictionary()
-
-
 def dense_features(x: Tensor | CSR, precision: Precision) -> DenseFeatures | None:
     """X for tensor cores, made once for sparse features; None where gathering non-zeros is the better way."""
     if precision == "float32" and not WIDENS:
@@ -223,10 +219,12 @@ def dense_features(x: Tensor | CSR, precision: Precision) -> DenseFeatures | Non
     cells = x.shape[0] * x.shape[1]
     if cells < LARGE or x.nnz < DENSE * cells or 20 * cells > TOO_LARGE:
         return None
-    known = _written_out.setdefault(x, {})
-    if precision not in known:
-        known[precision] = DenseFeatures(x.to_dense(), precision)
-    return known[precision]
+    return _written_out(x, precision)
+
+
+@made_once
+def _written_out(x: CSR, precision: Precision) -> DenseFeatures:
+    return DenseFeatures(x.to_dense(), precision)
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,14 +13,12 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from pcnet.graph import CSR, Operator
+from pcnet.graph import CSR, Operator, made_once
 from pcnet.propagate import apply_matrix, product
 
 Product = Callable[[Tensor, Tensor], Tensor]
 #: Entries whose products a CPU forms at a time, so that they stay in its cache.
 CHUNK = 16384
-#: A handful of graphs at a time is what one process works on, each with its transpose.
-_CAPACITY = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,9 +48,9 @@ def _ends(coo: scipy.sparse.coo_matrix) -> tuple[scipy.sparse.csr_matrix, scipy.
     return targets, sources
 
 
-@lru_cache(maxsize=_CAPACITY)
+@made_once
 def entries(operator: Operator) -> Entries:
-    """Those of S, made once for an operator."""
+    """Those of S."""
     targets, sources = _ends(operator.matrix.to_scipy().tocoo())
     return Entries(*(csr_like(operator, each) for each in (targets - sources, sources, targets.T)))
 
@@ -64,7 +62,7 @@ def pair_scores(operator: Operator, z: Tensor, attention: Tensor) -> Tensor:
     return apply_matrix(edges.row_sums.transposed, target) + apply_matrix(edges.sources, source)
 
 
-@lru_cache(maxsize=_CAPACITY)
+@made_once
 def row_means(operator: Operator) -> CSR:
     """D^-1 W, (n, n): a node's mean over its row, where η is 0; nothing for a node whose row is empty."""
     matrix = operator.matrix.to_scipy()
@@ -73,7 +71,7 @@ def row_means(operator: Operator) -> CSR:
     return csr_like(operator, means)
 
 
-@lru_cache(maxsize=_CAPACITY)
+@made_once
 def gradient(operator: Operator) -> CSR:
     """G, (E, n): (G x)_e = S_ij (x_i − x_j) for every entry e = (i, j) off the diagonal, on which it would be 0."""
     coo = operator.matrix.to_scipy().tocoo()
@@ -81,7 +79,7 @@ def gradient(operator: Operator) -> CSR:
     return csr_like(operator, (scipy.sparse.diags(coo.data) @ (targets - sources))[coo.row != coo.col])
 
 
-@lru_cache(maxsize=_CAPACITY)
+@made_once
 def half_laplacian(operator: Operator) -> CSR:
     """½ GᵀG of a symmetric S, (n, n): x ↦ Σ_j S_ij² (x_i − x_j)."""
     squares = operator.matrix.to_scipy().power(2)
@@ -158,7 +156,7 @@ def _dots(pattern: CSR, x: Tensor, y: Tensor, heads: int) -> Tensor:
     return dots
 
 
-@lru_cache(maxsize=_CAPACITY)
+@made_once
 def _row_sums(pattern: CSR) -> CSR:
     """(n, E): the sum of a row's entries."""
     count = pattern.nnz

@@ -1,4 +1,4 @@
-"""What the paper shows beside its tables of accuracies, produced again: a figure and dataset statistics.
+"""What the paper shows, produced again: its tables, a figure and dataset statistics.
 
 Each target is a function that returns plain data, fit for JSON, and others that turn such data into a table or a
 picture. Who runs them adds the command, the date, the machine and the versions.
@@ -16,4 +16,5 @@ from pcnet.paper._published import (
     published_names,
     published_statistics,
 )
+from pcnet.paper._reproduce import OTHERS, TABLES, reproduce
 from pcnet.paper._tables import cells_table, overview_table, plot_differences, table_report, winners_table

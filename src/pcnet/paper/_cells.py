@@ -126,7 +126,10 @@ def cells_of(
                 raise PcnetError(
                     f"These tables have no {what} '{name}'; they have {', '.join(known)}.{close_match(name, known)}"
                 )
-    return [cell for cell in cells if all(getattr(cell, what) in names for what, names in chosen.items() if names)]
+    found = [cell for cell in cells if all(getattr(cell, what) in names for what, names in chosen.items() if names)]
+    if not found:
+        raise PcnetError("No table has these methods on these datasets; leave out one or the other.")
+    return found
 
 
 def fingerprint(experiment: Experiment) -> str:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from pcnet._checks import Registry
 from pcnet._files import read_toml
-from pcnet._registry import Registry
 from pcnet.compare import half_width_of
 from pcnet.experiment import PRESETS, Preset
 

@@ -29,8 +29,8 @@ LOOKS = dict(zip(MARKS, zip(COLOURS, MARKERS, strict=True), strict=False))
 
 
 def table_report(table: str, records: Mapping[Cell, Record], missing: Mapping[Cell, str]) -> dict[str, Any]:
-    """Every cell with its verdict; average ranks, ours and the paper's; the winners of each dataset."""
-    paper = published(table)
+    """Every cell of a table with its verdict; average ranks, ours and the paper's; the winners of each dataset."""
+    paper, records = published(table), {cell: record for cell, record in records.items() if cell.table == table}
     methods = [method for method in paper.methods if any(cell.method == method for cell in records)]
     datasets = [name for name in paper.datasets if any(cell.dataset == name for cell in records)]
     means = {
@@ -47,7 +47,11 @@ def table_report(table: str, records: Mapping[Cell, Record], missing: Mapping[Ce
         "ci95": "percentile bootstrap interval of the mean over runs, 1000 resamples",
         "datasets": datasets,
         "cells": [_cell(cell, record, paper.cell(cell.method, cell.dataset)) for cell, record in records.items()],
-        "missing": [{"method": c.method, "dataset": c.dataset, "reason": reason} for c, reason in missing.items()],
+        "missing": [
+            {"method": cell.method, "dataset": cell.dataset, "reason": reason}
+            for cell, reason in missing.items()
+            if cell.table == table
+        ],
         "ranks": {whose: average_ranks(own) if len(methods) > 1 else {} for whose, own in rows.items()},
         "winners": {name: asdict(winners(scores)) for name in datasets if len(scores := _runs(records, name)) > 1},
         "notes": list(paper.notes),

@@ -41,5 +41,4 @@ from pcnet.polynomial._filter import (
     truncated_filter,
     truncation_error,
     two_fold_filter,
-    warn_once,
 )

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, get_args
@@ -14,7 +13,7 @@ import scipy.fft
 from numpy.typing import ArrayLike
 
 from pcnet._checks import FloatArray, finite_interval, finite_number, one_of, positive_number, whole_number
-from pcnet.errors import PcnetError, PcnetWarning
+from pcnet.errors import PcnetError
 from pcnet.polynomial._basis import Chebyshev, Powers, charlier_matrix, charlier_series, evaluate_polynomial
 
 #: "truncated" stops the series at n = N, as the paper trains it; "limit" is what the series tends to.
@@ -23,7 +22,6 @@ Mode = Literal["truncated", "limit"]
 _NARROWEST = 0.1
 _FEWEST_NODES, _MOST_NODES = 32, 2**14
 _GRID_POINTS = 2001
-_already_said: set[str] = set()
 
 
 def truncated_filter(lam: ArrayLike, k: int, N: int, t: float) -> FloatArray:
@@ -286,14 +284,6 @@ def filter_warnings(K: int, N: int, t: float, p: float, identity: bool = True, m
             "negative at low frequencies. Take p of at least 2."
         )
     return sentences
-
-
-def warn_once(messages: Iterable[str]) -> None:
-    """Issue each sentence as a `PcnetWarning` about the caller's caller, but never the same one twice in a process."""
-    for message in messages:
-        if message not in _already_said:
-            _already_said.add(message)
-            warnings.warn(message, PcnetWarning, stacklevel=3)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,10 +14,9 @@ import torch
 from numpy.typing import NDArray
 
 from pcnet._files import write_csv
-from pcnet.compare import Reliability, reliability, wilson
+from pcnet.compare import Reliability, percent_interval, reliability
 from pcnet.experiment import Estimate, Result
-from pcnet.graph import Graph
-from pcnet.inspect import Homophily, Neighbours
+from pcnet.graph import Graph, Homophily, Neighbours
 
 Whole = NDArray[np.int64]
 Interval = tuple[float, float]
@@ -30,15 +29,6 @@ DOUBLINGS = 7
 NAMED = 3
 #: Columns of the file of all mistakes.
 COLUMNS = ("node", "label", "predicted", "probability", "wrong_in", "tested_in", "neighbours", "neighbour_classes")
-
-#: What each measure of homophily is called, and what it says.
-MEASURES = {
-    "edge": ("edge", "share of edges that link two nodes of one class"),
-    "node": ("node", "mean over nodes of the share of neighbours of their own class"),
-    "class_insensitive": ("class-insensitive", "how far classes exceed chance in linking to themselves; 0 is chance"),
-    "adjusted": ("adjusted", "edge homophily corrected for chance; 0 is chance, 1 all edges agree"),
-    "label_informativeness": ("label informativeness", "how much a neighbour's class says about one's own; 1 is all"),
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,12 +192,6 @@ def _bins(results: Tally, place: NDArray[Any], labels: Sequence[str]) -> list[Bi
             share = float(results.right[members].sum() / results.counted[members].sum())
             bins.append(Bin(label, count, 100 * share, percent_interval(share, count)))
     return bins
-
-
-def percent_interval(share: float, count: int) -> Interval:
-    """Wilson's 95 % interval of a share of so many, in percent."""
-    low, high = wilson(share, count)
-    return 100 * low, 100 * high
 
 
 class Mistake(NamedTuple):

@@ -10,8 +10,8 @@ from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from pcnet.graph import MEASURES
 from pcnet.inspect import FIRST, RESAMPLES, WAYS, Attempt, Inspection, Probe
-from pcnet.show._counts import MEASURES
 from pcnet.show._plot import shortened
 from pcnet.show._table import Cell, Table, soft
 
@@ -136,7 +136,7 @@ def _classes(found: Inspection) -> RenderableType:
 
 def _homophily(found: Inspection) -> RenderableType:
     homophily, rows = found.homophily, []
-    for name, (title, meaning) in MEASURES.items():
+    for name, (_, title, meaning) in MEASURES.items():
         value = getattr(homophily, name)
         shown = ["–", ""] if value is None else [f"{value:.3f}", bar(value, WIDTH // 2)]
         rows.append([title, *shown, Cell(homophily.undefined.get(name, meaning), "soft")])

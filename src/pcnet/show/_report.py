@@ -14,7 +14,7 @@ from rich.console import Console
 
 from pcnet.compare import METRICS, Metric, Summary
 from pcnet.experiment import Estimate, Experiment, Result
-from pcnet.graph import Graph
+from pcnet.graph import MEASURES, Graph
 from pcnet.nn import FilterNet, filters_of, learned
 from pcnet.show import _counts as counts
 from pcnet.show import _plot as plot
@@ -109,7 +109,7 @@ def _scores(result: Result, results: counts.Tally, names: Sequence[str]) -> dict
     columns, rows = ("metric", "score", "95\u00a0% interval", "a guess", "what it is"), []
     for each in scores:
         row = [each.metric.title, *(written(each.metric, found) for found in (each.value, each.interval, each.guess))]
-        rows.append([*(strong(row) if each is main else row), Cell(each.meaning, "soft")])
+        rows.append([*(strong(row) if each is main else row), Cell(each.metric.meaning, "soft")])
     found = sorted((each for each in classes if each.recall is not None), key=lambda each: each.recall or 0)
     missed = [f"“{_spoken(each.name)}” (0 of {each.support:,} nodes)" for each in found if not each.recall]
     largest = next(each.guess for each in scores if each.metric.name == "accuracy")
@@ -173,7 +173,7 @@ def _surroundings(results: counts.Tally, around: counts.Surroundings) -> dict[st
     about = "Homophily: how much links agree with classes. Edges count once, in either direction; self loops do not."
     rows = [
         [title, page.figure(getattr(around.homophily, name), 3), Cell(meaning, "soft")]
-        for name, (title, meaning) in counts.MEASURES.items()
+        for name, (_, title, meaning) in MEASURES.items()
     ]
     return {
         "measures": Table(about, ("measure", "value", "what it is"), rows, words=("what it is",)),

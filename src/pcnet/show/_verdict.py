@@ -11,10 +11,10 @@ import torch
 from torch import Tensor
 
 from pcnet._checks import FloatArray
-from pcnet.compare import METRICS, Metric, Reliability, logits_of
+from pcnet.compare import METRICS, Metric, Reliability, logits_of, percent_interval
 from pcnet.errors import PcnetError
 from pcnet.experiment import Estimate, Result
-from pcnet.show._counts import Interval, Tally, percent_interval
+from pcnet.show._counts import Interval, Tally
 from pcnet.show._table import written
 
 Kind = Literal["kept", "too sure", "too modest", "uneven"]
@@ -24,15 +24,6 @@ Band = Literal["identity", "smooth", "rough", "middle", "ends", "nothing"]
 FEW_NODES, NAMED = 30, 4
 #: What to do where nothing was learned.
 HINT = "pcnet inspect shows what the features and the links say about these classes"
-#: What a score by each metric is.
-MEANINGS = {
-    "accuracy": "the share of nodes that get their right class",
-    "balanced_accuracy": "how much of a class is found, averaged over the classes, so that small ones count as much",
-    "macro_f1": "F1, averaged over the classes, so that small ones count as much as large ones",
-    "roc_auc": "how often a node of a class is ranked above a node of another",
-    "average_precision": "precision on the way down a class's ranking, averaged over its nodes",
-    "log_loss": "mean of −log of the right class's probability; lower is better",
-}
 #: Points that probabilities may be off by and still be taken at their word, on average and bin by bin.
 SURPLUS, ERROR = 2.5, 3.0
 #: Perfectly calibrated models that are drawn, and the share of them that is called chance.
@@ -69,10 +60,6 @@ class Scored:
     guess: float
     measured: float
     around: Interval | None
-
-    @property
-    def meaning(self) -> str:
-        return MEANINGS.get(self.metric.name, "a metric of your own")
 
     @property
     def beats_guess(self) -> bool:

@@ -1,4 +1,4 @@
-"""A block of runs trained side by side: what is the same on every device, and the block on the CPU."""
+"""A block of runs trained side by side: what every device shares, when a run stops, and the block on the CPU."""
 
 from __future__ import annotations
 
@@ -8,18 +8,21 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from pcnet.graph import CSR, Operator
 from pcnet.nn import Draws, Model
 from pcnet.training._labels import TrainingLoss, ValidationScores, training_nodes
 from pcnet.training._optimizer import OptimizerState, RunOptimizer
-from pcnet.training._run import Outcome, Run
-from pcnet.training._stopping import History
+from pcnet.training._run import Outcome, Run, TrainingSettings
 
 #: Takes every epoch of every run: the run's number, its validation score, and the logits of all nodes.
 OnEpoch = Callable[[int, float, Tensor], None]
+#: Epochs that no run trains: the patience of those that stop by another rule.
+NEVER = 2**31
 
 
 class Block(ABC):
@@ -119,6 +122,60 @@ class Block(ABC):
 
 #: What a checkpoint keeps of a block's history.
 _KEPT = ("loss", "score", "best_epoch", "epochs")
+
+
+def judge(epoch, loss, score, best_epoch, best, recent, patience, epochs, by_loss):  # type: ignore[no-untyped-def]
+    """Whether an epoch improves a run, and whether the run stops with it.
+
+    `best` is the loss or the score of its best epoch, `recent` the mean of the losses before this one, which the rule
+    "window" compares with; elsewhere that is infinite. Written in operators alone, so that NumPy computes it for many
+    runs and Triton compiles the same lines into a kernel (hence no annotations).
+    """
+    finite = (loss < float("inf")) & (loss > -float("inf"))
+    lower = by_loss & (loss < best)
+    higher = (by_loss == 0) & (score >= best)
+    improved = finite & ((best_epoch < 0) | lower | higher)
+    # A loss that is no number never becomes one again.
+    over = (epoch + 1 >= epochs) | (finite == 0)
+    stopped = over | (loss > recent) | ((improved == 0) & (epoch - best_epoch >= patience))
+    return improved, stopped
+
+
+class History:
+    """The validation losses and scores of R runs, each run's own rules as `judge` takes them, and what follows."""
+
+    def __init__(self, settings: Sequence[TrainingSettings]) -> None:
+        self.window = np.array([s.patience if s.stopping == "window" else 0 for s in settings])
+        self.patience = np.array([s.patience if s.stopping == "patience" else NEVER for s in settings])
+        self.last = np.array([s.epochs for s in settings])
+        self.by_loss = np.array([s.selects_by_loss for s in settings])
+        shape = len(settings), int(self.last.max())
+        self.loss, self.score = np.full(shape, np.nan), np.full(shape, np.nan)
+        self.best_epoch = np.full(len(settings), -1)
+        #: Epochs trained so far; a finished run's count stands still.
+        self.epochs = np.zeros(len(settings), dtype=int)
+
+    def best(self, runs: Sequence[int]) -> NDArray[np.float64]:
+        """The loss or score of each run's best epoch, by which it selects; no number before there is one."""
+        at = self.best_epoch[runs]
+        chosen = np.where(self.by_loss[runs], self.loss[runs, at], self.score[runs, at])
+        return np.where(at < 0, np.nan, chosen)
+
+    def record(self, runs: Sequence[int], epoch: int, loss: NDArray, score: NDArray) -> tuple[list[int], list[int]]:
+        """Note an epoch of the given runs; returns those it improved and those that stop with it."""
+        members = np.array(runs)
+        # What an epoch is compared with comes before it is noted.
+        best, best_epoch = self.best(runs), self.best_epoch[members]
+        recent = np.full(len(members), np.inf)
+        for place, run in enumerate(runs):
+            if 0 < (w := self.window[run]) < epoch:
+                recent[place] = self.loss[run, epoch - w : epoch].mean()
+        self.loss[members, epoch], self.score[members, epoch] = loss, score
+        self.epochs[members] = epoch + 1
+        limits = self.patience[members], self.last[members], self.by_loss[members]
+        improved, stopped = (members[found] for found in judge(epoch, loss, score, best_epoch, best, recent, *limits))
+        self.best_epoch[improved] = epoch
+        return improved.tolist(), stopped.tolist()
 
 
 class HostBlock(Block):

@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pcnet._registry import Registry
+from pcnet._checks import Registry
 from pcnet.errors import PcnetError
 
 

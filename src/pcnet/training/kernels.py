@@ -10,7 +10,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from pcnet.training import _stopping
+from pcnet.training import _block
 from pcnet.training._optimizer import BETAS, EPSILON
 
 #: Rows of validation logits that one program scores.
@@ -20,7 +20,7 @@ PIECE = 1024
 #: Chunks and runs that the bookkeeping adds up at a time.
 TILE = 64
 #: The rule that NumPy computes on the CPU, compiled.
-judge = triton.jit(_stopping.judge)
+judge = triton.jit(_block.judge)
 
 
 @triton.jit

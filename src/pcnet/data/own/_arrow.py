@@ -1,7 +1,4 @@
-"""Typed columns: Parquet files, and data frames of pandas, polars, pyarrow and whatever else speaks Arrow.
-
-Arrow is an extra, imported where a table needs it.
-"""
+"""Typed columns: Parquet files, and data frames of pandas, polars, pyarrow and whatever else speaks Arrow."""
 
 from __future__ import annotations
 
@@ -12,13 +9,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property, partial
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from pcnet._files import arrow
 from pcnet._progress import Progress
 from pcnet.data.own._cells import LARGEST, Cells, Coded, Table, spread_rows
 from pcnet.data.own._readers import ADVICE, Source, reader, reading
@@ -29,18 +26,6 @@ from pcnet.graph import Kind
 Door = Callable[[], AbstractContextManager[None]]
 #: How columns are read whose type says it.
 _KINDS: dict[str, Kind] = {"boolean": "boolean", "number": "number", "list of number": "vector", "list of text": "bag"}
-
-
-def arrow() -> ModuleType:
-    """PyArrow with its Parquet and its functions on columns."""
-    try:
-        import pyarrow
-        import pyarrow.compute
-        import pyarrow.parquet
-    except ImportError:
-        advice = "pip install 'pcnet[io]', or use CSV files"
-        raise PcnetError(f"Parquet files and data frames need pyarrow: {advice}.") from None
-    return pyarrow
 
 
 class ArrowCells(Cells):

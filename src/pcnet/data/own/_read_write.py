@@ -13,9 +13,9 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from pcnet._files import write_atomically, write_csv
+from pcnet._files import arrow, write_table
 from pcnet._progress import Progress
-from pcnet.data.own._arrow import arrow, frame_source, is_a, is_frame
+from pcnet.data.own._arrow import frame_source, is_a, is_frame
 from pcnet.data.own._build import graph_of_tables
 from pcnet.data.own._columns import ReadOptions, listed
 from pcnet.data.own._libraries import Arrays, graph_of_arrays, graph_of_networkx
@@ -287,9 +287,9 @@ def write_graph(graph: Graph, folder: str | Path, *, format: Format = "csv") -> 
     classes = [*(range(graph.num_classes) if graph.classes is None else graph.classes), None]
     labels = [classes[label] for label in graph.y.tolist()]
     features = _json_lists(graph) if format == "csv" else _arrow_lists(graph)
-    _write(nodes, {"id": graph.node_names, "label": labels, "features": features})
+    write_table(nodes, {"id": graph.node_names, "label": labels, "features": features})
     try:
-        _write(edges, _edges(graph))
+        write_table(edges, _edges(graph))
     except BaseException:
         # Half a graph is none.
         nodes.unlink()
@@ -321,11 +321,3 @@ def _arrow_lists(graph: Graph) -> Any:
     pa = arrow()
     start = np.arange(graph.num_nodes + 1, dtype=np.int64) * graph.num_features
     return pa.LargeListArray.from_arrays(pa.array(start), pa.array(graph.x.to_dense().float().numpy().ravel()))
-
-
-def _write(path: Path, columns: dict[str, Any]) -> None:
-    if path.suffix == ".csv":
-        write_csv(path, columns, zip(*columns.values(), strict=True))
-        return
-    pa = arrow()
-    write_atomically(path, lambda target: pa.parquet.write_table(pa.table(columns), target))

@@ -17,8 +17,8 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
+from pcnet._checks import Registry
 from pcnet._progress import Progress, Silent
-from pcnet._registry import Registry
 from pcnet.data.own._cells import Bag, Cells, Coded, Table, numbering, shortened
 from pcnet.data.own._columns import is_unnamed
 from pcnet.errors import PcnetError

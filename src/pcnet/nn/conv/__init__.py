@@ -2,4 +2,4 @@
 
 from pcnet.nn.conv._fixed_basis_conv import BernConv, Cheb2Conv, EvenConv, FixedBasisConv, GPRConv, JacobiConv, PPRConv
 from pcnet.nn.conv._pc_conv import PCConv, PCFilter
-from pcnet.nn.conv._polynomial_conv import PolynomialConv
+from pcnet.nn.conv._polynomial_conv import Learned, PolynomialConv, learned

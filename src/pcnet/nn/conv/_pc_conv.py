@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
 from pcnet._checks import FloatArray, finite_number, one_of, whole_number
+from pcnet.errors import warn_once
 from pcnet.graph import Operator
 from pcnet.nn.conv._polynomial_conv import FilterBasis, PolynomialConv, combine
 from pcnet.polynomial import (
@@ -25,7 +26,6 @@ from pcnet.polynomial import (
     limit_expansion,
     orthonormal_map,
     pc_response,
-    warn_once,
 )
 
 
@@ -124,6 +124,10 @@ class PCConv(PolynomialConv):
     def frequency(self, s: ArrayLike) -> FloatArray:
         """L̃ = (p−1)I − S; of a stacked layer, the first run's."""
         return self.filters[0].p - 1 - np.asarray(s, dtype=np.float64)
+
+    @property
+    def laplacian(self) -> str:
+        return f"L̃ = (p−1)I − Ã, p = {self.filters[0].p:g}"
 
     def response(self, lam: ArrayLike) -> FloatArray:
         """g(λ̃) at eigenvalues λ̃ of L̃; of a stacked layer, one row for each run."""

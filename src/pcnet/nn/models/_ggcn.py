@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 import scipy.sparse
@@ -12,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import elu, normalize, softplus
 
-from pcnet.graph import CSR, Operator, SelfLoops
+from pcnet.graph import CSR, Operator, SelfLoops, made_once
 from pcnet.nn._edges import csr_like, entry_dots, weighted_sums
 from pcnet.nn.models._layered_net import DIRECTED, LayeredNet, LayeredNetSettings, empty, linear, uniform_by_inputs
 from pcnet.nn.models._methods import method
@@ -94,7 +93,7 @@ class GGCN(LayeredNet[GGCNSettings]):
         return softplus(self.scale[..., layer, None, None]) * (sums + own * h)
 
 
-@lru_cache(maxsize=8)
+@made_once
 def _neighbours(operator: Operator) -> tuple[CSR, Tensor]:
     """S without its diagonal, and S_ii / S_ij − 1 for each of its entries, as a column."""
     matrix = operator.matrix.to_scipy()

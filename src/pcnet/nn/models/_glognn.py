@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any, Literal
 
 import scipy.sparse
@@ -14,7 +13,7 @@ from torch.autograd.function import once_differentiable
 
 from pcnet._progress import Progress
 from pcnet.errors import PcnetError
-from pcnet.graph import Graph, Operator, SelfLoops
+from pcnet.graph import Graph, Operator, SelfLoops, made_once
 from pcnet.nn._edges import csr_like, row_means
 from pcnet.nn._module import held
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, linear, over_nodes, uniform_by_inputs
@@ -149,7 +148,7 @@ def _eye(like: Tensor) -> Tensor:
     return held(torch.eye, like.shape[-1], device=like.device).to(like.dtype)
 
 
-@lru_cache(maxsize=8)
+@made_once
 def _walk(operator: Operator, walk: Walk) -> Operator:
     """Â, from A + I."""
     if walk == "rows":

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import ClassVar, TypeVar
 
 import torch
 from torch import Tensor, nn
 
 from pcnet.errors import PcnetError
-from pcnet.graph import CSR, Operator
+from pcnet.graph import CSR, Operator, made_once
 from pcnet.nn._dropout import draws_from_torch, drop
 from pcnet.nn._module import device_vector
 from pcnet.nn._perceptron import Perceptron
@@ -130,15 +129,15 @@ def unit_rows(x: Tensor | CSR, order: float, binary: bool = False) -> Tensor | C
     return x / lengths.masked_fill(lengths == 0, 1.0)
 
 
-@lru_cache(maxsize=8)
+@made_once
 def _sparse_unit_rows(x: CSR, order: float, binary: bool) -> CSR:
-    """Made once for a graph's features, for the transpose is kept with it."""
+    """Kept with the features, for the transpose is kept with it."""
     values = (x.values != 0).to(x.values) if binary else x.values
     if order == math.inf:
         lengths = values.new_zeros(x.shape[0]).scatter_reduce_(0, x.rows, values.abs(), "amax")
     else:
         lengths = product(x, values.new_ones(x.shape[1], 1), values.square()).sqrt().squeeze(-1)
-    return CSR(x.crow, x.col, values / lengths.masked_fill(lengths == 0, 1.0)[x.rows], x.shape)
+    return x.with_values(values / lengths.masked_fill(lengths == 0, 1.0)[x.rows])
 
 
 def linear(h: Tensor, weight: Tensor, bias: Tensor) -> Tensor:

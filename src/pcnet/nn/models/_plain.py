@@ -8,17 +8,16 @@ import traceback
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, make_dataclass
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, get_args, get_type_hints
-from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _NormBase
 
 from pcnet.errors import PcnetError
-from pcnet.graph import CSR, Operator, SelfLoops
+from pcnet.graph import CSR, Operator, SelfLoops, made_once
 from pcnet.nn._dropout import Draws
 from pcnet.nn.models._model import Memory, Model, ModelSettings
 
@@ -230,24 +229,24 @@ def _seeded(seed: int | None) -> Iterator[None]:
         yield
 
 
-#: Features in the form that modules ask for: dense, and sparse.
-_written_out: dict[bool, WeakKeyDictionary[CSR, Tensor]] = {form: WeakKeyDictionary() for form in (False, True)}
-
-
 def _features(x: Tensor | CSR, sparse: bool) -> Tensor:
-    """X as a module wants it: dense, or as torch's sparse matrix; made once for a graph."""
-    if not isinstance(x, CSR):
-        return x.to_sparse() if sparse and x.layout == torch.strided else x
-    known = _written_out[sparse]
-    if x not in known and sparse:
-        places = torch.stack([x.rows, x.col.long()])
-        known[x] = torch.sparse_coo_tensor(places, x.values, x.shape, is_coalesced=True)
-    elif x not in known:
-        known[x] = x.to_dense()
-    return known[x]
+    """X as a module wants it: dense, or as torch's sparse matrix."""
+    if isinstance(x, CSR):
+        return _sparse(x) if sparse else _dense(x)
+    return x.to_sparse() if sparse and x.layout == torch.strided else x
 
 
-@lru_cache(maxsize=8)
+@made_once
+def _sparse(x: CSR) -> Tensor:
+    return torch.sparse_coo_tensor(torch.stack([x.rows, x.col.long()]), x.values, x.shape, is_coalesced=True)
+
+
+@made_once
+def _dense(x: CSR) -> Tensor:
+    return x.to_dense()
+
+
+@made_once
 def _edges(operator: Operator) -> tuple[Tensor, Tensor | None]:
     """`edge_index`, from sources to targets, and the weights of a graph that has any."""
     matrix = operator.matrix

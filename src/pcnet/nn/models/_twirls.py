@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -12,7 +12,7 @@ import scipy.sparse
 import torch
 from torch import Tensor, nn
 
-from pcnet.graph import Operator, SelfLoops
+from pcnet.graph import Operator, SelfLoops, made_once
 from pcnet.nn._edges import csr_like, entries
 from pcnet.nn._perceptron import Perceptron
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings
@@ -96,7 +96,7 @@ class TWIRLS(LayeredNet[TWIRLSSettings]):
         return lambda y: apply_matrix(edges.row_sums, w * apply_matrix(edges.sources, y)), scale.square()
 
 
-@lru_cache(maxsize=8)
+@made_once
 def _scaled(operator: Operator, lam: float) -> tuple[Operator, Tensor]:
     """D̃^-½ W D̃^-½ and D̃^-1 as a column, for the weights that the graph has."""
     adjacency = operator.matrix.to_scipy()

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse
@@ -16,7 +14,7 @@ from torch.autograd.function import once_differentiable
 from torch.nn.functional import leaky_relu
 
 from pcnet._progress import Progress
-from pcnet.graph import CSR, Graph, Operator, SelfLoops, StructuralEdges, StructuralPairs, structural_pairs
+from pcnet.graph import CSR, Graph, Operator, SelfLoops, StructuralEdges, StructuralPairs, made_once, structural_pairs
 from pcnet.nn._dropout import DeviceDraws, Draws
 from pcnet.nn._edges import csr_like, weighted_sums
 from pcnet.nn._module import RunModule
@@ -42,7 +40,7 @@ class WRGATSettings(LayeredNetSettings):
 
     def for_graph(self, graph: Graph, progress: Progress | None = None) -> WRGATSettings:
         operator = self.operator(graph)
-        _pairs(operator, progress)
+        _pairs(operator, progress=progress)
         found = _relations(operator, self.rings, self.edges, self.edge_weight)
         links = -(-found.pattern.nnz // graph.num_nodes)
         return replace(self, relations=found.count, links=links)
@@ -168,19 +166,15 @@ class Relations:
     by_source: CSR
 
 
-_known: WeakKeyDictionary[Operator, StructuralPairs] = WeakKeyDictionary()
+@made_once
+def _pairs(operator: Operator, *, progress: Progress | None = None) -> StructuralPairs:
+    """Nodes of a graph that are alike."""
+    return structural_pairs(operator.matrix.to_scipy(), progress)
 
 
-def _pairs(operator: Operator, progress: Progress | None = None) -> StructuralPairs:
-    """Nodes of a graph that are alike, found once for an operator."""
-    if operator not in _known:
-        _known[operator] = structural_pairs(operator.matrix.to_scipy(), progress)
-    return _known[operator]
-
-
-@lru_cache(maxsize=8)
+@made_once
 def _relations(operator: Operator, rings: int | None, edges: bool, edge_weight: float) -> Relations:
-    """Those of a graph, made once for an operator."""
+    """Those of a graph."""
     n, pairs, like = operator.num_nodes, _pairs(operator), operator.matrix.values
     kinds = [pairs.ring(k) for k in range(pairs.rings if rings is None else min(rings, pairs.rings))]
     if edges:
