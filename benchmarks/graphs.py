@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from pcnet import PcnetError, load_dataset, read_graph
+from pcnet import PcnetError, csbm, load_dataset, read_graph
 from pcnet.data import data_folder
 from pcnet.graph import CSR, Graph, Operator
 
@@ -131,6 +131,39 @@ def labelled_graphs() -> Iterator[tuple[str, Callable[[], Graph]]]:
         path = Path(folder or ".") / "own" / file
         if path.exists():
             yield path.stem, partial(_as_own, partial(read_graph, path, **how))
+
+
+def generated_graphs() -> dict[str, Callable[[], Graph]]:
+    """Graphs on which it is known what there is to learn."""
+    return {
+        "mines": grid_of_mines,
+        "csbm homophilic": partial(csbm, 2000, 0.7, classes=3, features=50, average_degree=20.0, seed=0),
+        "csbm heterophilic": partial(csbm, 2000, -0.7, classes=3, features=50, average_degree=20.0, seed=0),
+        # All there is to know is in the links.
+        "useless features": partial(csbm, 2000, 1.0, classes=3, features=50, average_degree=20.0, seed=0),
+    }
+
+
+def grid_of_mines(side: int = 100, share: float = 0.2, unknown: float = 0.5, seed: int = 0) -> Graph:
+    """A square grid, each node linked to its eight neighbours: which are mines, of which there is one in five?
+
+    A node shows how many of its neighbours are mines (one column for each count), or, half of the nodes, that it
+    shows nothing. What is a mine follows from the counts around it, but not from any weighted sum of them.
+    """
+    random = np.random.default_rng(seed)
+    mines = random.random((side, side)) < share
+    node = np.arange(side * side).reshape(side, side)
+    pairs = [
+        np.stack([node[:, :-1].ravel(), node[:, 1:].ravel()]),
+        np.stack([node[:-1].ravel(), node[1:].ravel()]),
+        np.stack([node[:-1, :-1].ravel(), node[1:, 1:].ravel()]),
+        np.stack([node[:-1, 1:].ravel(), node[1:, :-1].ravel()]),
+    ]
+    edges = np.concatenate([each for pair in pairs for each in (pair, pair[::-1])], axis=1)
+    counts = np.bincount(edges[0], weights=mines.ravel()[edges[1]], minlength=side * side).astype(int)
+    x = np.eye(10, dtype=np.float32)[np.where(random.random(side * side) < unknown, 9, counts)]
+    y = torch.from_numpy(mines.ravel().astype(np.int64))
+    return Graph(torch.from_numpy(edges), torch.from_numpy(x), y, name="mines", classes=("free", "mine"))
 
 
 def _as_own(read: Callable[[], Graph]) -> Graph:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -26,10 +27,9 @@ from pcnet.graph import Graph, Schema, require_labels
 from pcnet.inspect import suggested_methods
 from pcnet.nn import ModelSettings, method_named
 from pcnet.training import Outcome, Run, Targets, train
+from pcnet.tune import AUTO, CONTENDERS, champions
 
 __all__ = ["NodeClassifier", "NodeIndexClassifier"]
-
-AUTO = "auto"
 
 
 class _NotFittedError(PcnetError, NotFittedError):
@@ -49,7 +49,8 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
     `settings` changes what `pcnet train --set` can change, as in `{"hidden": 32, "lr.theta": 0.01}`. `runs` models are
     trained together, each with a seed and, unless `fit` is given one, a validation set of its own, a share
     `val_share` of each class; predictions are the mean of their probabilities, each model's calibrated by a temperature
-    on its validation nodes. `class_weight="balanced"` lets all classes count alike in the training loss.
+    on its validation nodes. With "auto" and `minutes`, methods and settings compete for as long, and an ensemble of the
+    best predicts. `class_weight="balanced"` lets all classes count alike in the training loss.
 
     `metric` chooses the epoch and the model and is what `score` returns: accuracy, balanced_accuracy, macro_f1,
     roc_auc, average_precision or log_loss. By default it is accuracy, while the method chooses its epochs in its own
@@ -65,6 +66,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
         val_share: float = VAL_SHARE,
         class_weight: str | None = None,
         metric: str | None = None,
+        minutes: float | None = None,
         seed: int = 0,
         threads: int | None = None,
         device: str = "auto",
@@ -75,6 +77,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
         self.val_share = val_share
         self.class_weight = class_weight
         self.metric = metric
+        self.minutes = minutes
         self.seed = seed
         self.threads = threads
         self.device = device
@@ -99,6 +102,8 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
         known = torch.cat([targets[0].train, targets[0].val])
         # What is chosen for the graph is chosen by labels that may be known.
         seen = _with_labels(graph, known, graph.y[known])
+        if self.minutes is not None:
+            return self._compete(graph, seen, known, progress)
         changes = [f"{name}={value}" for name, value in (self.settings or {}).items()]
         methods, runs = self._methods(seen), list[Run]()
         for name, suited in methods.items():
@@ -122,6 +127,24 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
         self.graph_ = graph
         self.train_nodes_ = torch.cat([part for own in targets for part in (own.train, own.val)]).unique()
         self.n_iter_ = max(outcome.epochs for _, outcome in chosen)
+        return self
+
+    def _compete(self, graph: Graph, seen: Graph, known: torch.Tensor, progress: Progress | None) -> NodeClassifier:
+        """Fit an ensemble of what does best in a contest for the known labels."""
+        if self.model != AUTO or self.settings or self.class_weight:
+            raise PcnetError('minutes belong to model="auto", which finds settings itself; leave out the others.')
+        methods = [name for name in CONTENDERS if _is_portable(name)]
+        how: dict[str, Any] = {"threads": self.threads, "device": chosen_device(self.device), "progress": progress}
+        with TemporaryDirectory() as folder:
+            contest, chosen, trained, weights = champions(
+                seen, known, Path(folder), self.minutes, metric=self.metric, seed=self.seed, methods=methods, **how
+            )
+        self.metric_ = contest.metric.name
+        self.candidates_ = {each.settings[0].method: each.score for each in reversed(chosen.ranking)}
+        self.ensemble_ = Ensemble.of(graph, trained, self.metric_, weights)
+        self.method_ = ", ".join(self.ensemble_.shares)
+        self.graph_, self.train_nodes_ = graph, known.unique()
+        self.n_iter_ = max(outcome.epochs for _, outcome in trained)
         return self
 
     def predict(self, graph: Any = None) -> NDArray[Any]:
@@ -230,7 +253,12 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
         if self.model != AUTO:
             return {self.model: ()}
         suited = {each.method: each.settings for each in suggested_methods(seen)}
-        return {name: own for name, own in suited.items() if method_named(name).for_graph is ModelSettings.for_graph}
+        return {name: own for name, own in suited.items() if _is_portable(name)}
+
+
+def _is_portable(method: str) -> bool:
+    """Whether its models can speak about another graph than that of their training."""
+    return method_named(method).for_graph is ModelSettings.for_graph
 
 
 def _validation(metric: Metric, trained: list[tuple[Run, Outcome]]) -> float:

@@ -273,3 +273,16 @@ def test_the_names_are_there_without_being_loaded():
     assert pcnet.NodeClassifier is NodeClassifier
     with pytest.raises(AttributeError, match="NodeClassifer"):
         _ = pcnet.NodeClassifer
+
+
+def test_auto_for_some_minutes(graph, tmp_path):
+    """An ensemble of several models, which is kept like any other, and knows no label but those it may know."""
+    some = np.flatnonzero(graph.y >= 0)[:100]
+    classifier = NodeClassifier("auto", minutes=0.1, threads=1).fit(graph, train_mask=some)
+    assert classifier.score() > 0.5
+    assert {"pcnet"} <= {*classifier.candidates_}
+    assert "linkx" not in classifier.candidates_
+    classifier.save(tmp_path)
+    np.testing.assert_array_equal(NodeClassifier.load(tmp_path).predict_proba(graph), classifier.predict_proba())
+    with pytest.raises(PcnetError, match='minutes belong to model="auto"'):
+        NodeClassifier("gcn", minutes=1).fit(graph)

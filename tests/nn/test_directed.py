@@ -51,7 +51,7 @@ def one_way_operator(graph: Edges, loops: str) -> tuple[Operator, Tensor]:
 
 def gcn(model: GCN, S: Tensor, x: Tensor) -> Tensor:
     h = (S @ x @ model.first.weights[0] + model.biases[0]).relu()
-    return S @ h @ model.second + model.biases[1]
+    return S @ h @ model.weights[0] + model.biases[1]
 
 
 def gcnii(model: GCNII, S: Tensor, x: Tensor) -> Tensor:

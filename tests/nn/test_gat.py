@@ -33,7 +33,7 @@ def both_ways(graph: Edges) -> Tensor:
 @torch.no_grad()
 def by_pyg(model: GAT, x: Tensor, edges: Tensor) -> Tensor:
     """Two of its layers with our weights, up to where an ELU may follow."""
-    for weight, attention, concat in ((model.first.weights[0], 0, True), (model.second, 1, False)):
+    for weight, attention, concat in ((model.first.weights[0], 0, True), (model.weights[0], 1, False)):
         _, heads, width = model.attention[attention].shape
         conv = pyg.GATConv(x.shape[1], width, heads, concat=concat, bias=False, negative_slope=model.settings.slope)
         conv.lin.weight.copy_(weight.t())

@@ -20,7 +20,7 @@ def test_two_layers_of_pyg(name, sparse):
     model = GCN(5, 6, 3).eval()
     first, second = pyg.GCNConv(5, 6), pyg.GCNConv(6, 3)
     with torch.no_grad():
-        for conv, weight, bias in ((first, model.first.weights[0], 0), (second, model.second, 1)):
+        for conv, weight, bias in ((first, model.first.weights[0], 0), (second, model.weights[0], 1)):
             model.biases[bias].normal_()
             conv.lin.weight.copy_(weight.t())
             conv.bias.copy_(model.biases[bias])

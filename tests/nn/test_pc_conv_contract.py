@@ -143,3 +143,55 @@ def test_the_order_is_the_number_of_products(N, monkeypatch):
     assert len(calls) == N
     z.sum().backward()
     assert len(calls) == 2 * N
+
+
+class Orthonormal(PCConvContract):
+    """What is learned weighs orthonormal filters: θ = R⁻¹φ, with R from the Cholesky factor of their inner products."""
+
+    def response(self, layer: PCConv, s: np.ndarray) -> np.ndarray:
+        points, weights = np.polynomial.legendre.leggauss(40)
+        family = filters_of(layer, points)
+        gram = (weights / 2 * family) @ family.T
+        # R has a positive diagonal here, and whatever signs the layer's has: compare what they span one by one.
+        R, _ = layer.filters[0].maps(layer.mode)
+        np.testing.assert_allclose(R.T @ R, gram, rtol=1e-7, atol=1e-9 * np.abs(gram).max())
+        return scipy.linalg.solve(R, layer.theta.detach().double().numpy()) @ filters_of(layer, s)
+
+
+def filters_of(layer: PCConv, s: np.ndarray) -> np.ndarray:
+    """1, g_1, …, g_K at eigenvalues of S, by Theorem 1."""
+    f = layer.filters[0]
+    lam = f.p - 1 - s
+    if layer.mode == "limit":
+        family = [(1 - lam) ** k * np.exp(f.t * lam) for k in range(1, f.K + 1)]
+    else:
+        coefficients = [[charlier(n, k, f.t) / math.factorial(n) for n in range(f.N + 1)] for k in range(1, f.K + 1)]
+        family = [sum(c * (-lam) ** n for n, c in enumerate(own)) for own in coefficients]
+    return np.stack(([np.ones_like(lam)] if f.identity else []) + family)
+
+
+class TestOrthonormal(Orthonormal):
+    arguments: ClassVar = {"K": 4, "N": 6, "t": 0.5, "p": 2.3, "basis": "orthonormal"}
+
+
+class TestOrthonormalLimit(Orthonormal):
+    arguments: ClassVar = {"K": 3, "N": 0, "t": 0.8, "mode": "limit", "identity": False, "basis": "orthonormal"}
+
+
+@pytest.mark.parametrize("N", [2, 6])
+@pytest.mark.parametrize("K", [1, 4, 8])
+def test_another_way_to_learn_the_same_filters(K, N):
+    """It begins as the plain one, and its filters are at right angles; R R⁺ projects where they are dependent."""
+    with quiet():
+        plain, other = (PCConv(K, N, 0.5, init=0.3, basis=basis).double() for basis in ("plain", "orthonormal"))
+    lam = np.linspace(0, 2, 30)
+    np.testing.assert_allclose(other.response(lam), plain.response(lam), rtol=1e-5, atol=1e-5)
+    points, weights = np.polynomial.legendre.leggauss(40)
+    rows = []
+    for place in range(len(other.theta)):
+        other.theta.data = torch.eye(len(other.theta), dtype=torch.float64)[place]
+        rows.append(other.response(1 - points))
+    gram = (weights / 2 * np.array(rows)) @ np.array(rows).T
+    # A projection: of full rank it is the identity.
+    np.testing.assert_allclose(gram @ gram, gram, atol=1e-6)
+    assert np.trace(gram) == pytest.approx(min(K, N) + 1, abs=1e-6)

@@ -231,7 +231,7 @@ def test_what_is_kept_comes_back(tmp_path):
         store.record(SCORES, 1.5)
         store.record(diverged, 0.5)
         values = {-1: {"t": 0.1 + 0.2, "hidden": None}, 3: {"t": 0.1 + 0.2, "hidden": None}}
-        expected = Results(values, {3: {0: SCORES[3, 0], 1: SCORES[3, 1]}, -1: {0: diverged[-1, 0]}}, 3.5)
+        expected = Results(values, {3: {0: SCORES[3, 0], 1: SCORES[3, 1]}, -1: {0: diverged[-1, 0]}}, {3: 3.0, -1: 0.5})
         assert store.results() == other.results() == expected
         # Whoever comes second with the same run is not heard.
         other.record({(3, 0): Score(1.0, 0.0, 1), (4, 0): Score(0.5, 0.5, 5)}, 1.0)

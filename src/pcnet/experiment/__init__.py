@@ -2,7 +2,7 @@
 
 from pcnet._machine import command_line, provenance, versions
 from pcnet.experiment._ensemble import Ensemble, FilterResponse
-from pcnet.experiment._estimate import Estimate, Pooled
+from pcnet.experiment._estimate import Estimate, Pooled, estimates
 from pcnet.experiment._experiment import DEFAULT_METHOD, Experiment, override, resolve
 from pcnet.experiment._folders import Compared, CompareFolder, RunFolder, Trained
 from pcnet.experiment._methods import PRESETS, MethodFile, Preset, method_file, method_files, method_name, presets

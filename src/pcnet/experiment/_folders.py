@@ -87,7 +87,7 @@ class RunFolder:
             for split in result.splits
         ]
         write_json(self.path / "splits.json", splits)
-        Ensemble.of(graph, result.predictor, result.experiment.metric).save(self.path)
+        Ensemble.of(graph, result.predictor, result.experiment.metric, result.weights).save(self.path)
 
     def finish(self, result: Result) -> None:
         """All scores; then what could be resumed is dropped."""

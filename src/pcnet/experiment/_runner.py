@@ -43,6 +43,8 @@ class Result:
     val: dict[str, Summary]
     seconds: float
     members: tuple[tuple[Run, Outcome], ...] = ()
+    #: What each member weighs, where they do not count alike.
+    weights: tuple[float, ...] = ()
 
     @property
     def predictor(self) -> Sequence[tuple[Run, Outcome]]:

@@ -19,11 +19,11 @@ from pcnet.nn.conv import (
     learned,
 )
 from pcnet.nn.models import MODELS
-from pcnet.nn.models._filter_methods import PCNet, PCNetSettings
 from pcnet.nn.models._filter_net import FilterNet, FilterNetSettings, filters_of
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings
 from pcnet.nn.models._methods import METHODS, find_method, load_model, load_plugin, method, method_named, save_model
 from pcnet.nn.models._model import Model, ModelSettings
+from pcnet.nn.models._pcnet import PCNet, PCNetSettings
 
 
 def __getattr__(name: str) -> Any:

@@ -64,9 +64,10 @@ def pair_scores(operator: Operator, z: Tensor, attention: Tensor) -> Tensor:
 
 @made_once
 def row_means(operator: Operator) -> CSR:
-    """D^-1 W, (n, n): a node's mean over its row, where η is 0."""
+    """D^-1 W, (n, n): a node's mean over its row, where η is 0; nothing for a node whose row is empty."""
     matrix = operator.matrix.to_scipy()
-    means = scipy.sparse.diags(1 / np.asarray(matrix.sum(axis=1)).ravel()) @ matrix
+    sums = np.asarray(matrix.sum(axis=1)).ravel()
+    means = scipy.sparse.diags(1 / np.where(sums == 0, 1, sums)) @ matrix
     return csr_like(operator, means)
 
 

@@ -33,8 +33,15 @@ _dataset = lru_cache(maxsize=2)(load_dataset)
 _BROKEN = "the published layer has −Mⁿ for (−M)ⁿ and its driver cannot call it; ours is the formula"
 NOT_REPRODUCIBLE = {("table4", method): _BROKEN for method in ("pcnet-half", "pcnet-half-lin")}
 
-#: Settings that cells of earlier versions do not have, and what they meant.
-LATER_SETTINGS = {"metric": "accuracy", "loss": "cross_entropy", "loss_parameter": None}
+_STACKED = {"layers": 2, "norm": "none", "residual": False, "jumping": False}
+#: Settings that cells of earlier versions do not have, and what they meant: of all methods, and of single ones.
+LATER_SETTINGS: Mapping[str, Mapping[str, Any]] = {
+    "": {"metric": "accuracy", "loss": "cross_entropy", "loss_parameter": None},
+    "gcn": _STACKED,
+    "gat": _STACKED,
+    "pcnet": {"layers": 1, "norm": "layer", "basis": "plain"},
+    **{name: {"basis": "plain"} for name in ("gprgnn", "evennet", "bernnet", "chebnetii")},
+}
 
 
 @dataclass(frozen=True)
@@ -129,7 +136,8 @@ def fingerprint(experiment: Experiment) -> str:
     """A hash of everything that the outcome depends on besides the data: settings, splits and seeds."""
     content = {**experiment.settings, "dataset": experiment.dataset, "seeds": list(experiment.seeds)}
     # What became a setting later is left out where it is as it was before: cells that were computed then stay known.
-    for name, before in LATER_SETTINGS.items():
+    later = {**LATER_SETTINGS[""], **LATER_SETTINGS.get(experiment.model.method, {})}
+    for name, before in later.items():
         if content[name] == before:
             del content[name]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]

@@ -36,6 +36,7 @@ from pcnet.polynomial._filter import (
     limit_expansion,
     limit_filter,
     low_band_pass,
+    orthonormal_map,
     pc_response,
     truncated_filter,
     truncation_error,

@@ -54,6 +54,24 @@ def filter_family(
     return family if identity else family[..., 1:]
 
 
+def orthonormal_map(family: Callable[[FloatArray], FloatArray]) -> tuple[FloatArray, FloatArray]:
+    """R and R⁻¹ of filters [g_1, …, g_m] = QR, with q_i at right angles to each other and of length one on [−1, 1].
+
+    `family` gives the filters at eigenvalues s of S, along the last axis. A length is √(½ ∫ g² ds), exact up to
+    degree 127. Σ_j θ_j g_j = Σ_i φ_i q_i for φ = Rθ: the same filters, whose weights φ are learned alike, however alike
+    the g_j are. Where the g_j are dependent, R⁻¹ is the pseudo-inverse.
+
+    >>> R, inverse = orthonormal_map(lambda s: np.stack([np.ones_like(s), s], axis=-1))
+    >>> np.abs(R).round(3)
+    array([[1.   , 0.   ],
+           [0.   , 0.577]])
+    """
+    points, weights = np.polynomial.legendre.leggauss(64)
+    R: FloatArray = np.asarray(np.linalg.qr(np.sqrt(weights / 2)[:, None] * family(points), mode="r"))
+    inverse: FloatArray = np.asarray(np.linalg.pinv(R, rcond=1e-12))
+    return R, inverse
+
+
 def pc_response(
     lam: ArrayLike, theta: ArrayLike, N: int | None, t: float, identity: bool = True, mode: Mode = "truncated"
 ) -> FloatArray:

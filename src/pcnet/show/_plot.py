@@ -177,7 +177,7 @@ def reliability_chart(as_trained: Reliability, calibrated: Reliability) -> Any:
 
 
 @styled
-def curves_chart(curves: Sequence[FloatArray], best: Sequence[int], title: str) -> Any:
+def curves_chart(curves: Sequence[FloatArray], best: Sequence[int], title: str, along: str = "epoch") -> Any:
     """A number over the epochs, a line for each run, with a dot at the epoch whose weights were kept."""
     curves, best = curves[:RUNS], best[:RUNS]
     # A first epoch far off must not flatten all others, nor may an infinite loss.
@@ -190,7 +190,7 @@ def curves_chart(curves: Sequence[FloatArray], best: Sequence[int], title: str) 
         axes.plot(places, np.clip(np.nan_to_num(curve[places], nan=high, posinf=high), low, high), **_RUN)
     for number, (kept, value) in enumerate(zip(best, kept_values, strict=True), start=1):
         tip(axes.plot(kept, value, **_DOT), f"run {number}: epoch {kept}, {value:.4g}")
-    axes.set(xlim=(0, max(*(len(curve) for curve in curves), 2) - 1), ylim=(low, high), xlabel="epoch", title=title)
+    axes.set(xlim=(0, max(*(len(curve) for curve in curves), 2) - 1), ylim=(low, high), xlabel=along, title=title)
     return figure
 
 

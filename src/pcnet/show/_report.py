@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from pcnet._machine import device_note
 from pcnet.compare import METRICS, Metric, Summary
 from pcnet.experiment import Estimate, Experiment, Result
 from pcnet.graph import MEASURES, Graph
@@ -35,12 +34,21 @@ OTHERS = ("accuracy", "macro_f1", "roc_auc")
 Row = tuple[str, Metric, Summary | Sequence[float] | None]
 
 
-def write_report(path: str | Path, graph: Graph, result: Result, *, steps: Sequence[Step] = (), **made: Any) -> None:
+def write_report(
+    path: str | Path,
+    graph: Graph,
+    result: Result,
+    *,
+    steps: Sequence[Step] = (),
+    board: Table | None = None,
+    **made: Any,
+) -> None:
     """Write what was trained, how well, how far to trust it and why, as one self-contained HTML page.
 
     Of the nodes only counts and some mistakes go into the page, so its size does not grow with the graph. All mistakes
     are in mistakes.csv next to it, and a filter that was learned in response.png. `steps` are the commands that the
-    page offers to go on with; `made` is what `provenance` says: command, versions, machine and date.
+    page offers to go on with; `board` says who came how far, where methods competed; `made` is what `provenance` says:
+    command, versions, machine and date.
     """
     path, scored, results, experiment = Path(path), _as_scored(graph, result), counts.tally(result), result.experiment
     around, names = counts.Surroundings.of(scored), scored.class_names
@@ -69,7 +77,8 @@ def write_report(path: str | Path, graph: Graph, result: Result, *, steps: Seque
         "mistakes": _mistakes_table(itertools.islice(each_mistake(spoken), SHOWN)),
         "wrong": len(counts.wrong_nodes(results, scored.y.numpy())),
         "mistakes_file": MISTAKES,
-        **_training(result),
+        "board": board,
+        **_training(result, board),
         "splits": page.splits_table(experiment.seeds, sizes, hashes, {experiment.scored_by.title: per_run}),
         "notes": list(dict.fromkeys((*graph.notes, *result.notes))),
         **made,
@@ -173,14 +182,16 @@ def _surroundings(results: counts.Tally, around: counts.Surroundings) -> dict[st
     }
 
 
-def _training(result: Result) -> dict[str, Any]:
+def _training(result: Result, board: Table | None) -> dict[str, Any]:
     outcomes, watched = result.outcomes, result.experiment.training.val_metric
     best, scale = [each.best_epoch for each in outcomes], watched.sign * watched.scale
     scores = [scale * each.val_score for each in outcomes]
-    return {
-        "watched": watched,
+    unit, content = ", %" * watched.percent, {"watched": watched}
+    if board is not None:
+        return content | {"score_curves": plot.curves_chart(scores, best, f"best {watched.title}{unit}", "trials")}
+    return content | {
         "loss_curves": plot.curves_chart([each.val_loss for each in outcomes], best, "validation loss"),
-        "score_curves": plot.curves_chart(scores, best, f"validation {watched.title}{', %' * watched.percent}"),
+        "score_curves": plot.curves_chart(scores, best, f"validation {watched.title}{unit}"),
     }
 
 
@@ -189,11 +200,11 @@ def graph_words(graph: Graph) -> str:
     return f"{graph.name} ({graph.num_nodes:,} nodes, {graph.num_features:,} features, {graph.num_classes} classes)"
 
 
-def train_headline(graph: Graph, experiment: Experiment, device: str) -> str:
+def train_headline(graph: Graph, experiment: Experiment) -> str:
     """What is about to be trained, on what."""
     return (
         f"{experiment.title} on {graph_words(graph)}: {experiment.preset}, {experiment.protocol}, "
-        f"{len(experiment.seeds)} runs{device_note(device)}"
+        f"{len(experiment.seeds)} runs"
     )
 
 
@@ -207,24 +218,17 @@ def print_scores(console: Console, result: Result) -> None:
     """The figures of a training: those of the paper's protocols as papers have them, others as an estimate."""
     experiment, estimate, runs = result.experiment, result.headline, len(result.outcomes)
     metric, val = experiment.scored_by, result.val[experiment.metric]
-    usual = OTHERS if result.outcomes[0].logits.shape[1] == 2 else OTHERS[:-1]
-    names = dict.fromkeys([metric.name, *(name for name in usual if name in result.test)])
-    _, *others = shown = [(METRICS[name], result.test[name]) for name in names]
     if not isinstance(estimate, Estimate):
         means: list[Row] = [
             ("test", metric, estimate),
             ("paper", metric, experiment.paper),
             ("authors' code, rerun", metric, experiment.rerun),
             ("validation", metric, val),
-            *((f"test {other.title}", other, found) for other, found in others),
+            *((f"test {other.title}", other, found) for other, found in _shown(result)[1:]),
         ]
         table = runs_table(means, "interval: 95 % bootstrap of the mean; ±: its larger half; std: between runs")
         console.print("", table.rich(), sep="\n")
         return
-    what = f"the {estimate.unlabelled:,} nodes without a label" if estimate.unlabelled else "nodes like these"
-    rows = [[of.title, of.text(found.mean), with_interval(of, interval=found.ci95)] for of, found in shown]
-    table = Table(f"To be expected on {what}", ("", "score", "95 % interval"), [strong(rows[0]), *rows[1:]])
-    console.print("", table.rich(), "", sep="\n")
     gain, spread = "", f" ± {metric.text(estimate.std)} (std)" if runs > 1 else ""
     if estimate.gain:
         more = f"{metric.text(abs(estimate.gain))} {'more' if estimate.gain > 0 else 'less'}"
@@ -232,11 +236,30 @@ def print_scores(console: Console, result: Result) -> None:
             f": {metric.text(estimate.measured)}, and {more} for models that know every label, by what they gain on "
             "validation nodes"
         )
-    console.print(
-        f"Measured on {estimate.nodes:,} labelled nodes, each predicted by the runs that did not know its label{gain}. "
-        f"Single runs: {metric.title} {metric.text(sum(estimate.per_run) / runs)}{spread} on test nodes, "
-        f"{metric.text(val.mean)} on validation nodes, which chose the epochs."
+    print_estimate(
+        console,
+        result,
+        f"each predicted by the runs that did not know its label{gain}. Single runs: {metric.title} "
+        f"{metric.text(sum(estimate.per_run) / runs)}{spread} on test nodes, {metric.text(val.mean)} on validation "
+        "nodes, which chose the epochs.",
     )
+
+
+def print_estimate(console: Console, result: Result, how: str) -> None:
+    """What to expect, and how that was measured on labelled nodes."""
+    estimate, shown = result.headline, _shown(result)
+    what = f"the {estimate.unlabelled:,} nodes without a label" if estimate.unlabelled else "nodes like these"
+    rows = [[of.title, of.text(found.mean), with_interval(of, interval=found.ci95)] for of, found in shown]
+    table = Table(f"To be expected on {what}", ("", "score", "95 % interval"), [strong(rows[0]), *rows[1:]])
+    nodes = estimate.nodes or len(result.splits[0].test)
+    console.print("", table.rich(), "", f"Measured on {nodes:,} labelled nodes, {how}", sep="\n")
+
+
+def _shown(result: Result) -> list[tuple[Metric, Summary]]:
+    """The metric that counts, and others that people ask for."""
+    usual = OTHERS if result.outcomes[0].logits.shape[1] == 2 else OTHERS[:-1]
+    names = dict.fromkeys([result.experiment.metric, *(name for name in usual if name in result.test)])
+    return [(METRICS[name], result.test[name]) for name in names]
 
 
 def runs_table(rows: Sequence[Row], note: str) -> Table:

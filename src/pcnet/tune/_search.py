@@ -92,9 +92,19 @@ class Search:
         return self.experiment.scored_by
 
     @property
+    def seeds(self) -> Sequence[int]:
+        """Of the splits, and of the runs on them."""
+        return self.experiment.seeds
+
+    @property
     def splits(self) -> int:
         """The number of splits."""
-        return len(self.experiment.seeds)
+        return len(self.seeds)
+
+    @property
+    def epochs(self) -> int:
+        """Of a run, at most."""
+        return self.experiment.training.epochs
 
     def settings(self, trial: int, values: Values) -> Settings:
         """The settings of a trial."""

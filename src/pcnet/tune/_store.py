@@ -171,7 +171,7 @@ class Store(Database):
         for trial, split, gain, loss, epochs, seconds in self._new_rows("scores"):
             score = Score(-math.inf, math.inf, epochs) if loss is None else Score(gain, loss, epochs)
             self._results.scores[trial][split] = score
-            self._results.seconds += seconds
+            self._results.seconds_of[trial] += seconds
         return self._results
 
     def _new_rows(self, table: str) -> list[tuple[Any, ...]]:

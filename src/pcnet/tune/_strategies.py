@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.util import find_spec
@@ -72,8 +72,13 @@ class Results:
 
     values: dict[int, Values] = field(default_factory=dict)
     scores: dict[int, dict[int, Score]] = field(default_factory=lambda: defaultdict(dict))
-    #: Seconds of training, added over all workers.
-    seconds: float = 0.0
+    #: Seconds of training of each trial, added over all workers.
+    seconds_of: dict[int, float] = field(default_factory=lambda: defaultdict(float))
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of training in all."""
+        return sum(self.seconds_of.values())
 
     @property
     def runs(self) -> int:
@@ -132,15 +137,25 @@ class RandomSearch:
 
     def jobs(self, results: Results, held: Collection[int]) -> list[Job]:
         """What can be trained now, also what others `held`; nothing at the end of the search."""
-        trials, before = list(range(self.trials)), 0
-        for count, splits in self.rungs:
-            if before:
-                trials = sorted(standing.trial for standing in results.ranking(before, trials)[:count])
-            new = tuple(range(before, splits))
-            if unknown := [trial for trial in trials if not results.knows(trial, new)]:
-                return [Job(trial, self.drawn[trial], new) for trial in unknown]
-            before = splits
-        return []
+        return next_jobs(range(self.trials), self.rungs, results, self.drawn.__getitem__)
+
+
+def next_jobs(
+    trials: Sequence[int], rungs: Sequence[tuple[int, int]], results: Results, values: Callable[[int], Values]
+) -> list[Job]:
+    """What is not known yet on the first rung that is not complete; nothing where all are.
+
+    A rung is how many of the trials go on, and on how many splits, counted from the first, they are then trained.
+    """
+    before = 0
+    for count, splits in rungs:
+        if before:
+            trials = sorted(standing.trial for standing in results.ranking(before, trials)[:count])
+        new = tuple(range(before, splits))
+        if unknown := [trial for trial in trials if not results.knows(trial, new)]:
+            return [Job(trial, values(trial), new) for trial in unknown]
+        before = splits
+    return []
 
 
 @dataclass(frozen=True)

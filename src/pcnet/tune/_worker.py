@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections import defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -13,15 +13,33 @@ import torch
 from torch import Tensor
 
 from pcnet._progress import OneStage, Progress
+from pcnet.compare import Metric
 from pcnet.errors import PcnetWarning
 from pcnet.graph import Graph
 from pcnet.training import Outcome, Run, Targets, available_threads, largest_block, train_each
-from pcnet.tune._search import Search
+from pcnet.tune._space import Settings, Values
 from pcnet.tune._store import Store
 from pcnet.tune._strategies import Job, Results, Score, reported
 
 #: Seconds between two looks at a store on which others have work to finish.
 PAUSE = 0.2
+
+
+class Work(Protocol):
+    """What there is to train, and what is to be trained next."""
+
+    @property
+    def metric(self) -> Metric: ...
+    @property
+    def seeds(self) -> Sequence[int]: ...
+    @property
+    def splits(self) -> int: ...
+    @property
+    def runs(self) -> int: ...
+    @property
+    def epochs(self) -> int: ...
+    def settings(self, trial: int, values: Values) -> Settings: ...
+    def jobs(self, results: Results, held: Collection[int]) -> list[Job]: ...
 
 
 class Observer(Protocol):
@@ -39,13 +57,15 @@ class Worker:
     """One of those who work on a search. The labels in here are those of training and validation nodes."""
 
     graph: Graph
-    search: Search
+    search: Work
     targets: Sequence[Targets]
     store: Store
     threads: int | None
     device: torch.device
     progress: Progress
     observer: Observer | None
+    #: Runs of each core that are trained, and lost with an interrupt, together; on a GPU it is what fits.
+    together: int = 1024
     #: Of each trial, the runs on all splits.
     _runs: dict[int, list[Run]] = field(default_factory=dict)
 
@@ -73,7 +93,7 @@ class Worker:
         """How much is known, by anyone's work, and what the best trial has."""
         metric, best = self.search.metric, next(iter(results.ranking(self.search.splits)), None)
         words = "" if best is None else f", best validation {metric.title} {metric.text(reported(metric, best.gain))}"
-        epochs = self.search.experiment.training.epochs
+        epochs = self.search.epochs
         self.progress.stage(f"searching{words}", self.search.runs * epochs)
         self.progress.advance(results.runs * epochs)
 
@@ -83,7 +103,8 @@ class Worker:
             return []
         on_cpu, first = self.device.type == "cpu", self._runs_of(jobs[0])[0]
         workers = self.threads or available_threads() if on_cpu else 1
-        size = workers * largest_block(self.graph, first, device=self.device, workers=workers)
+        largest = largest_block(self.graph, first, device=self.device, workers=workers)
+        size = workers * min(largest, self.together if on_cpu else largest)
         alike: dict[Hashable, list[Job]] = defaultdict(list)
         for job in jobs:
             alike[self._runs_of(job)[0].model.batch_key].append(job)
@@ -100,7 +121,7 @@ class Worker:
 
     def _runs_of(self, job: Job) -> list[Run]:
         if job.trial not in self._runs:
-            settings, seeds = self.search.settings(job.trial, job.values), self.search.experiment.seeds
+            settings, seeds = self.search.settings(job.trial, job.values), self.search.seeds
             self._runs[job.trial] = [Run(*settings, *own) for own in zip(self.targets, seeds, strict=True)]
         return [self._runs[job.trial][split] for split in job.splits]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable
+from functools import lru_cache, partial
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
@@ -17,8 +18,8 @@ from torch.autograd.function import once_differentiable
 from pcnet._checks import FloatArray, finite_number, one_of, positive_number, whole_number
 from pcnet.graph import Operator, SelfLoops
 from pcnet.nn._module import Groups, device_vector, held
-from pcnet.nn.conv._polynomial_conv import PolynomialConv, combine
-from pcnet.polynomial import Basis, Chebyshev, Jacobi, Powers, Recurrence, evaluate_polynomial
+from pcnet.nn.conv._polynomial_conv import FilterBasis, PolynomialConv, combine
+from pcnet.polynomial import Basis, Chebyshev, Jacobi, Powers, Recurrence, evaluate_polynomial, orthonormal_map
 
 #: How θ of GPRConv begins.
 Start = Literal["ppr", "nppr"]
@@ -57,38 +58,67 @@ class FixedBasisConv(PolynomialConv):
 
 
 class MatrixConv(FixedBasisConv):
-    """Z = Σ_n c_n P_n(S) X, c = M φ(θ), S = D^-½ A D^-½ without self loops; φ is the ReLU or nothing.
+    """Z = Σ_n c_n P_n(S) X, c = M σ(θ), S = D^-½ A D^-½ without self loops; σ is the ReLU or nothing.
 
-    A ReLU that is closed stays closed: its θ has no gradient, and only a weight decay moves it.
+    A ReLU that is closed stays closed: its θ has no gradient, and only a weight decay moves it. With
+    `basis="orthonormal"` the parameter is φ = Rθ, as PCConv's.
     """
 
+    common: ClassVar[tuple[str, ...]] = (*FixedBasisConv.common, "orthonormal")
+
     self_loops: SelfLoops = "remove"
-    #: M for a degree K, with K + 1 rows, or None for the identity; and whether φ is the ReLU.
+    #: M for a degree K, with K + 1 rows, or None for the identity; and whether σ is the ReLU.
     matrix: ClassVar[staticmethod[[int], FloatArray] | None] = None
     positive: ClassVar[bool] = False
     theta: nn.Parameter
 
-    def __init__(self, K: int = 10) -> None:
+    def __init__(self, K: int = 10, basis: FilterBasis = "plain") -> None:
         super().__init__(K)
-        matrix = type(self).matrix
-        self.theta = nn.Parameter(torch.ones(self.K + 1 if matrix is None else matrix(self.K).shape[1]))
+        one_of("basis", basis, get_args(FilterBasis))
+        self.orthonormal = basis == "orthonormal"
+        self.theta = nn.Parameter(torch.empty(_family(type(self), self.K).shape[1]))
+        if type(self).beginning is MatrixConv.beginning:
+            self.reset_parameters()
 
     def beginning(self) -> FloatArray:
         """θ at first."""
         return np.ones(len(self.theta))
 
     def reset_parameters(self) -> None:
-        self.theta.data = torch.from_numpy(self.beginning()).to(self.theta)
+        beginning = self.beginning()
+        if self.orthonormal:
+            beginning = _maps(type(self), self.K)[0] @ beginning
+        self.theta.data = torch.from_numpy(beginning).to(self.theta)
 
     def coefficients(self) -> Tensor:
-        theta, matrix = self.theta.relu() if self.positive else self.theta, type(self).matrix
-        return theta if matrix is None else transformed(matrix, theta, self.K)
+        kind = type(self)
+        theta: Tensor = transformed(partial(_inverse, kind), self.theta, self.K) if self.orthonormal else self.theta
+        theta = theta.relu() if self.positive else theta
+        return theta if kind.matrix is None else transformed(kind.matrix, theta, self.K)
+
+    def extra_repr(self) -> str:
+        return f"K={self.K}" + ", basis='orthonormal'" * self.orthonormal
+
+
+def _family(kind: type[MatrixConv], K: int) -> FloatArray:
+    """M."""
+    return np.eye(K + 1) if kind.matrix is None else kind.matrix(K)
+
+
+@lru_cache(maxsize=64)
+def _maps(kind: type[MatrixConv], K: int) -> tuple[FloatArray, FloatArray]:
+    """R and R⁻¹ of the filters that θ weighs."""
+    return orthonormal_map(lambda s: kind.basis.evaluate(s, K).T @ _family(kind, K))
+
+
+def _inverse(kind: type[MatrixConv], K: int) -> FloatArray:
+    return _maps(kind, K)[1]
 
 
 def transformed(matrix: Callable[[int], FloatArray], theta: Tensor, K: int) -> Tensor:
     """M θ for every θ along the last axis."""
     rows = theta.reshape(-1, theta.shape[-1])
-    return combine(held(_copies, matrix, K, len(rows), device=theta.device), rows).reshape(*theta.shape[:-1], K + 1)
+    return combine(held(_copies, matrix, K, len(rows), device=theta.device), rows).reshape(*theta.shape[:-1], -1)
 
 
 def _copies(matrix: Callable[[int], FloatArray], K: int, count: int) -> Tensor:
@@ -105,8 +135,8 @@ class GPRConv(MatrixConv):
 
     self_loops: SelfLoops = "fill"
 
-    def __init__(self, K: int = 10, alpha: float = 0.1, start: Start = "ppr") -> None:
-        super().__init__(K)
+    def __init__(self, K: int = 10, alpha: float = 0.1, start: Start = "ppr", basis: FilterBasis = "plain") -> None:
+        super().__init__(K, basis)
         one_of("start", start, get_args(Start))
         self.alpha, self.start = finite_number("alpha", alpha), start
         self.reset_parameters()
@@ -118,7 +148,7 @@ class GPRConv(MatrixConv):
         return weights / np.abs(weights).sum()
 
     def extra_repr(self) -> str:
-        return f"K={self.K}, alpha={self.alpha:g}, start={self.start!r}"
+        return f"{super().extra_repr()}, alpha={self.alpha:g}, start={self.start!r}"
 
 
 class PPRConv(FixedBasisConv):
@@ -163,8 +193,8 @@ class EvenConv(MatrixConv):
 
     matrix = staticmethod(even_columns)
 
-    def __init__(self, K: int = 10, alpha: float = 0.1) -> None:
-        super().__init__(K)
+    def __init__(self, K: int = 10, alpha: float = 0.1, basis: FilterBasis = "plain") -> None:
+        super().__init__(K, basis)
         self.alpha = finite_number("alpha", alpha)
         self.reset_parameters()
 
@@ -173,7 +203,7 @@ class EvenConv(MatrixConv):
         return beginning
 
     def extra_repr(self) -> str:
-        return f"K={self.K}, alpha={self.alpha:g}"
+        return f"{super().extra_repr()}, alpha={self.alpha:g}"
 
 
 def chebyshev_nodes(K: int) -> FloatArray:

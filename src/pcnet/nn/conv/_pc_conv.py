@@ -4,25 +4,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar
+from typing import ClassVar, get_args
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
-from pcnet._checks import FloatArray, finite_number, whole_number
+from pcnet._checks import FloatArray, finite_number, one_of, whole_number
 from pcnet.errors import warn_once
 from pcnet.graph import Operator
-from pcnet.nn.conv._polynomial_conv import PolynomialConv, combine
+from pcnet.nn.conv._polynomial_conv import FilterBasis, PolynomialConv, combine
 from pcnet.polynomial import (
     Basis,
     Mode,
     Powers,
     charlier_matrix,
     check_mode,
+    filter_family,
     filter_warnings,
     limit_expansion,
+    orthonormal_map,
     pc_response,
 )
 
@@ -36,11 +38,17 @@ class PCFilter:
     t: float
     p: float
     identity: bool
+    #: Whether φ = Rθ is learned instead of θ.
+    orthonormal: bool = False
 
     @property
     def parameters(self) -> int:
         """How many θ_k there are."""
         return self.K + self.identity
+
+    def maps(self, mode: Mode) -> tuple[FloatArray, FloatArray]:
+        """R and R⁻¹ between θ and what is learned."""
+        return _maps(self, mode) if self.orthonormal else (np.eye(self.parameters),) * 2
 
 
 class PCConv(PolynomialConv):
@@ -59,6 +67,8 @@ class PCConv(PolynomialConv):
         identity: whether the θ_0 term is there.
         mode: "truncated" or "limit".
         init: initial value of every θ.
+        basis: "plain" learns θ; "orthonormal" φ = Rθ, the weights of filters that span the same and are orthonormal for
+            eigenvalues of S in [−1, 1]. The parameter is called theta either way.
 
     >>> conv = PCConv(K=4, N=6, t=0.5)
     >>> conv(torch.ones(3, 2), torch.tensor([[0, 1], [1, 0]])).shape
@@ -82,20 +92,23 @@ class PCConv(PolynomialConv):
         identity: bool = True,
         mode: Mode = "truncated",
         init: float = 1.0,
+        basis: FilterBasis = "plain",
     ) -> None:
         super().__init__()
         K, N = whole_number("K", K, least=1), whole_number("N", N)
         t, p = finite_number("t", t), finite_number("p", p)
         check_mode(mode)
+        one_of("basis", basis, get_args(FilterBasis))
         self.eta, self.mode, self.init = finite_number("eta", eta), mode, finite_number("init", init)
-        self.filters: tuple[PCFilter, ...] = (PCFilter(K, N, t, p, identity),)
+        self.filters: tuple[PCFilter, ...] = (PCFilter(K, N, t, p, identity, basis == "orthonormal"),)
         self.theta = nn.Parameter(torch.empty(self.filters[0].parameters))
         self.reset_parameters()
         warn_once(filter_warnings(K, N, t, p, identity, mode))
 
     def reset_parameters(self) -> None:
         """θ_k = init."""
-        nn.init.constant_(self.theta, self.init)
+        R, _ = self.filters[0].maps(self.mode)
+        self.theta.data = torch.from_numpy(R @ np.full(len(R), self.init)).to(self.theta)
 
     def settings_changed(self) -> None:
         count = self.filters[0].parameters
@@ -121,7 +134,7 @@ class PCConv(PolynomialConv):
         theta = self.theta.detach().double().cpu().numpy()
         rows = theta[None] if self.runs is None else theta
         responses = [
-            pc_response(lam, row[: f.parameters], f.N, f.t, identity=f.identity, mode=self.mode)
+            pc_response(lam, f.maps(self.mode)[1] @ row[: f.parameters], f.N, f.t, f.identity, self.mode)
             for row, f in zip(rows, self.filters, strict=True)
         ]
         return responses[0] if self.runs is None else np.stack(responses)
@@ -130,7 +143,13 @@ class PCConv(PolynomialConv):
         if self.runs is not None:
             return f"{self.runs} runs, eta={self.eta:g}, mode={self.mode!r}"
         f = self.filters[0]
-        return f"K={f.K}, N={f.N}, t={f.t:g}, p={f.p:g}, eta={self.eta:g}, identity={f.identity}, mode={self.mode!r}"
+        numbers = f"K={f.K}, N={f.N}, t={f.t:g}, p={f.p:g}, eta={self.eta:g}"
+        return f"{numbers}, identity={f.identity}, mode={self.mode!r}" + ", basis='orthonormal'" * f.orthonormal
+
+
+@lru_cache(maxsize=1024)
+def _maps(f: PCFilter, mode: Mode) -> tuple[FloatArray, FloatArray]:
+    return orthonormal_map(lambda s: filter_family(f.p - 1 - s, f.K, f.N, f.t, f.identity, mode))
 
 
 @lru_cache(maxsize=64)
@@ -153,5 +172,7 @@ def _family(
     padded = np.zeros((len(filters), max(map(len, matrices)), columns))
     for into, f, matrix in zip(padded, filters, matrices, strict=True):
         of_theta = matrix if f.identity else matrix[:, 1:]
+        if f.orthonormal:
+            of_theta = of_theta @ f.maps("truncated" if interval is None else "limit")[1]
         into[: len(of_theta), : of_theta.shape[1]] = of_theta
     return basis, torch.from_numpy(padded).to(device)

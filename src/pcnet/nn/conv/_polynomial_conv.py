@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 import scipy.sparse
@@ -25,6 +25,9 @@ from pcnet.propagate import LinearMap, apply_polynomial
 POINTS, EXACT = 600, 2_000_000
 #: Moments of the density up to there and beyond.
 FINE, COARSE = 120, 60
+
+#: What is learned: the weights θ of a method's own filters, or φ = Rθ, those of orthonormal ones that span the same.
+FilterBasis = Literal["plain", "orthonormal"]
 
 
 class PolynomialConv(GraphModule, ABC):

@@ -12,19 +12,20 @@ from torch.nn.functional import elu, leaky_relu
 
 from pcnet.graph import Operator, SelfLoops
 from pcnet.nn._edges import Entries, entries, pair_scores, weighted_sums
-from pcnet.nn.models._layered_net import DIRECTED, LayeredNet, LayeredNetSettings, empty, uniform
+from pcnet.nn.models._layered_net import DIRECTED, empty, uniform
 from pcnet.nn.models._methods import method
 from pcnet.nn.models._model import Memory, setting
+from pcnet.nn.models._stacked_net import StackedNet, StackedNetSettings
 from pcnet.propagate import apply_matrix
 
 
 @dataclass(frozen=True)
-class GATSettings(LayeredNetSettings):
+class GATSettings(StackedNetSettings):
     hidden: int = setting(8, "width of each head")
     dropout: float = setting(0.6, "dropout rate of the features and of h")
     drop_attention: float = setting(0.6, "dropout rate of α")
-    heads: int = setting(8, "number of heads in the first layer", least=1)
-    out_heads: int = setting(1, "number of heads in the second layer", least=1)
+    heads: int = setting(8, "number of heads in a hidden layer", least=1)
+    out_heads: int = setting(1, "number of heads in a last layer that gives the logits itself", least=1)
     slope: float = setting(0.2, "of the leaky ReLU below 0")
     closing: Literal["elu", "none"] = setting(
         "elu", 'whether logits get an ELU, too: "elu" as in the code behind the published figures, "none" in the paper'
@@ -33,39 +34,47 @@ class GATSettings(LayeredNetSettings):
 
     def memory(self, classes: int) -> Memory:
         """Of every head its scores, powers and weights for each edge; of the layer at work, its messages."""
-        first, second, heads = self.heads * self.hidden, self.out_heads * classes, self.heads + self.out_heads
-        widest = max(first, second)
-        return Memory(12 * (first + second), widest, 12 * heads + 3 * widest)
+        hidden, last = self.heads * self.hidden, self.out_heads * classes
+        widest, heads = max(2 * hidden, last), self.layers * self.heads + self.out_heads
+        return Memory(12 * (self.layers * hidden + last), widest, 12 * heads + 3 * widest)
 
 
 @method("gat", title="GAT")
-class GAT(LayeredNet[GATSettings]):
-    """h_i = ‖_h elu(Σ_j δ(α_ij) z_j), z = δ(x) W_h, α_i· = softmax_j(leaky(a_h·z_i + a'_h·z_j)), then a layer like it.
+class GAT(StackedNet[GATSettings]):
+    """g_i = ‖_h Σ_j δ(α_ij) z_j, z = h W_h, α_i· = softmax_j(leaky(a_h·z_i + a'_h·z_j)) in each head h; σ is an ELU.
 
-    j runs over the neighbours of i and i itself; edge weights do not count. The second layer takes the mean of its
-    heads instead of joining them. There are no biases.
+    j runs over the neighbours of i and i itself; edge weights do not count. A last layer that gives the logits itself
+    takes the mean of its heads instead of joining them. Features are dropped, and there are no biases without a norm.
     """
 
     self_loops: SelfLoops = "fill"
+    drop_first = "dropout"
 
     def setup(self, s: GATSettings) -> None:
-        self.first = self.opening(s.heads * s.hidden, drop=s.dropout)
-        self.second = empty(s.heads * s.hidden, s.out_heads * self.out_channels)
+        heads = [(s.heads, s.hidden)] * (s.layers - 1)
+        heads.append((s.heads, s.hidden) if s.has_head else (s.out_heads, self.out_channels))
+        columns = [count * width for count, width in heads]
+        self.stacked(s, columns, norm=s.norm, skip=s.residual, head=s.has_head, biases=False)
         #: a and a' of every head, (2, heads, width) in each layer.
-        self.attention = nn.ParameterList([empty(2, s.heads, s.hidden), empty(2, s.out_heads, self.out_channels)])
+        self.attention = nn.ParameterList([empty(2, count, width) for count, width in heads])
 
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
         """Uniform by Glorot for each head by itself, times √2; a and a' are one vector of twice the width."""
-        for weight, attention in zip((self.first.weights[0], self.second), self.attention, strict=True):
+        for weight, attention in zip([*self.first.weights, *self.weights], self.attention, strict=True):
             width = attention.shape[-1]
             for parameter, ends in ((weight, weight.shape[-2] + width), (attention, 2 * width + 1)):
                 uniform([parameter], math.sqrt(2 * 6 / ends), generator)
+        self._reset_rest(generator)
 
-    def layers(self, h: Tensor, operator: Operator) -> Tensor:
-        h = elu(self._attend(h, self.attention[0], operator))
-        z = self._attend(self.drop(h) @ self.second, self.attention[1], operator)
+    def passed(self, layer: int, h: Tensor, operator: Operator) -> Tensor:
+        z = self._attend(h, self.attention[layer], operator)
+        if self.head or layer < len(self.weights):
+            return z
         z = z.unflatten(-1, (-1, self.out_channels)).mean(-2)
         return elu(z) if self.settings.closing == "elu" else z
+
+    def activation(self, h: Tensor) -> Tensor:
+        return elu(h)
 
     def _attend(self, z: Tensor, attention: Tensor, operator: Operator) -> Tensor:
         """Σ_j δ(α_ij) z_j in each head."""

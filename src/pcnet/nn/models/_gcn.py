@@ -1,40 +1,49 @@
-"""GCN (Kipf & Welling, ICLR 2017)."""
+"""GCN (Kipf & Welling, ICLR 2017) and GraphSAGE (Hamilton et al., NeurIPS 2017), of any depth."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from pcnet.graph import Operator, SelfLoops
-from pcnet.nn.models._layered_net import DIRECTED, LayeredNet, LayeredNetSettings, empty, glorot, over_nodes, zeros
+from pcnet.nn._edges import row_means
+from pcnet.nn.models._layered_net import DIRECTED
 from pcnet.nn.models._methods import method
 from pcnet.nn.models._model import setting
-from pcnet.propagate import apply_operator
+from pcnet.nn.models._stacked_net import StackedNet, StackedNetSettings
+from pcnet.propagate import apply_matrix, apply_operator
 
 
 @dataclass(frozen=True)
-class GCNSettings(LayeredNetSettings):
+class GCNSettings(StackedNetSettings):
     directed: bool = setting(False, DIRECTED)
 
 
 @method("gcn", title="GCN")
-class GCN(LayeredNet[GCNSettings]):
-    """Z = S δ(relu(S X W_1 + b_1)) W_2 + b_2, S = (D+I)^-½ (A+I) (D+I)^-½; the features are not dropped."""
+class GCN(StackedNet[GCNSettings]):
+    """g(H) = S H, S = (D+I)^-½ (A+I) (D+I)^-½; as published, Z = S δ(relu(S X W_1 + b_1)) W_2 + b_2.
+
+    The features are not dropped.
+    """
 
     self_loops: SelfLoops = "fill"
 
-    def setup(self, s: GCNSettings) -> None:
-        self.first = self.opening(s.hidden)
-        self.second = empty(s.hidden, self.out_channels)
-        self.biases = nn.ParameterList([empty(s.hidden), empty(self.out_channels)])
+    def passed(self, layer: int, h: Tensor, operator: Operator) -> Tensor:
+        return apply_operator(operator, h)
 
-    def reset_parameters(self, generator: torch.Generator | None = None) -> None:
-        """Weights by Glorot, biases zero."""
-        glorot([*self.first.weights, self.second], generator)
-        zeros(self.biases)
 
-    def layers(self, h: Tensor, operator: Operator) -> Tensor:
-        h = apply_operator(operator, h) + over_nodes(self.biases[0])
-        return apply_operator(operator, self.drop(h.relu()) @ self.second) + over_nodes(self.biases[1])
+@dataclass(frozen=True)
+class SAGESettings(StackedNetSettings):
+    residual: bool = setting(True, "whether a node hears itself: a linear map of what goes into a layer is added")
+
+
+@method("sage", title="GraphSAGE")
+class SAGE(StackedNet[SAGESettings]):
+    """g(H) = D^-1 A H, the mean over neighbours; what a node says itself is the residual H V_l, there by default."""
+
+    eta: float = 0.0
+    self_loops: SelfLoops = "remove"
+
+    def passed(self, layer: int, h: Tensor, operator: Operator) -> Tensor:
+        return apply_matrix(row_means(operator), h)

@@ -41,7 +41,7 @@ class LayeredNetSettings(ModelSettings):
         return Memory(12 * (self.hidden + classes), max(self.hidden, classes))
 
 
-L = TypeVar("L", bound=LayeredNetSettings)
+L = TypeVar("L", bound=ModelSettings)
 
 
 class LayeredNet(Model[L]):

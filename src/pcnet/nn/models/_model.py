@@ -176,9 +176,14 @@ class ModelSettings(ABC):
         return type(self), *self.agreement().items()
 
     @property
+    def network(self) -> type[Model[Any]]:
+        """The class of the model that these settings make."""
+        return self.model
+
+    @property
     def groups(self) -> tuple[str, ...]:
         """Parameter groups that take a learning rate and a decay of their own."""
-        return tuple(self.model.groups)
+        return tuple(self.network.groups)
 
     @abstractmethod
     def memory(self, classes: int) -> Memory:
@@ -197,7 +202,7 @@ class ModelSettings(ABC):
 
     def build(self, in_channels: int, out_channels: int, seed: int | None = None) -> Model[Any]:
         """A model with fresh weights, the same ones for the same seed."""
-        model = self.model(in_channels, out_channels=out_channels, **vars(self))
+        model = self.network(in_channels, out_channels=out_channels, **vars(self))
         if seed is not None:
             model.reset_parameters(torch.Generator().manual_seed(seed))
         return model
@@ -218,8 +223,8 @@ class ModelSettings(ABC):
             edge_index,
             graph.num_nodes,
             edge_weight,
-            eta=getattr(self, "eta", self.model.eta),
-            self_loops=self.model.self_loops,
+            eta=getattr(self, "eta", self.network.eta),
+            self_loops=self.network.self_loops,
             direction="out" if directed else "symmetrise",
             dtype=torch.float32,
         ).to(device)

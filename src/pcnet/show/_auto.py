@@ -1,0 +1,63 @@
+"""What `auto` prints: who competed, who predicts with which weight, and what to expect of it."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+from pcnet.experiment import Experiment
+from pcnet.graph import Graph
+from pcnet.show._report import graph_words, print_estimate
+from pcnet.show._table import Table, strong
+from pcnet.tune import MINUTES, Auto, Chosen, Ranked
+
+#: Trials of the table that have no weight.
+BEHIND = 5
+
+
+def auto_headline(graph: Graph, experiment: Experiment, minutes: float | None, trials: int | None) -> str:
+    """What competes on what, and for how long."""
+    number = (MINUTES if minutes is None else minutes) if trials is None else trials
+    budget = f"{number:,g} {'minute' if trials is None else 'trial'}{'s' if number != 1 else ''}"
+    runs = len(experiment.seeds)
+    splits = f"{experiment.protocol}, {runs} split{'s' if runs > 1 else ''}"
+    return f"Methods compete on {graph_words(graph)}: {splits}, {budget}"
+
+
+def leaderboard(chosen: Chosen) -> Table:
+    """The members of the ensemble, and the best of those that are not in it."""
+    total, metric = sum(each.weight for each in chosen.ranking), chosen.metric
+    shown = [*chosen.members, *[each for each in chosen.ranking if not each.weight][:BEHIND]]
+    rows = []
+    for each in sorted(shown, key=lambda own: chosen.ranking.index(own)):
+        row = [each.title, metric.text(each.score), f"{each.weight / total:.0%}" if each.weight else "", settings(each)]
+        rows.append(strong(row) if each.weight else row)
+    rows.append(["the ensemble", metric.text(chosen.score), "100%", ""])
+    complete = len(chosen.ranking)
+    notes = [
+        f"{chosen.trials:,} settings competed, {complete} of them on all folds, in {chosen.runs:,} runs. Scores are "
+        f"{metric.title} on labelled nodes, each by a model that did not know its label. They chose the weights: the "
+        "ensemble's flatters.",
+        *(f"{name} was left out: a run would take about {seconds:.0f} s." for name, seconds in chosen.slow.items()),
+    ]
+    return Table("Who came how far", ("method", metric.title, "weight", "settings"), rows, tuple(notes), ("settings",))
+
+
+def settings(ranked: Ranked) -> str:
+    """What was drawn, in words."""
+    drawn = {name: value for name, value in ranked.values.items() if name != "method"}
+    words = [f"{name} {value:.3g}" if isinstance(value, float) else f"{name} {value}" for name, value in drawn.items()]
+    return ", ".join(words) or "its defaults"
+
+
+def print_auto(console: Console, found: Auto) -> None:
+    """The first contest, and what to expect."""
+    console.print("", leaderboard(found.contests[0]).rich(), sep="\n")
+    names = dict.fromkeys(run.model.method for run, _ in found.result.members)
+    runs = len(found.contests)
+    often = "the contest" if runs == 1 else f"one of {runs} contests"
+    print_estimate(
+        console,
+        found.result,
+        f"that {often} did not know of. {len(found.result.members)} models of {', '.join(names)}, trained once more "
+        "with every label, are kept to predict.",
+    )

@@ -1,0 +1,367 @@
+"""Methods and settings compete on folds of the known labels, and what does well is chosen to predict together."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from pcnet._progress import Progress, Silent
+from pcnet.compare import Metric, temperature
+from pcnet.errors import PcnetError
+from pcnet.experiment import MEMBERS, VAL_SHARE, method_file, method_name, resolve, targets_of_all
+from pcnet.graph import Graph, graph_hash, tensor_hash
+from pcnet.training import Outcome, Run, Targets, train
+from pcnet.tune._select import greedy, standing
+from pcnet.tune._space import Settings, Space, Values, settings_of
+from pcnet.tune._store import Database, Store
+from pcnet.tune._strategies import Halving, Job, Results, next_jobs
+from pcnet.tune._worker import Worker
+
+#: Methods that compete; the defaults of the first one are trained on all folds before anything else.
+CONTENDERS = ("pcnet", "mlp", "gcn", "gprgnn", "sage", "linkx", "acmgcn", "fagcn", "gat")
+#: A model stops by each fold of the known labels and is trained on the others.
+FOLDS = MEMBERS
+#: Trials that are drawn together: a third of them goes on to further folds, and a third of those to all.
+ROUND = 18
+#: How drawn settings are trained.
+TRAINING: Mapping[str, Any] = {"epochs": 600, "stopping": "patience", "patience": 60}
+#: About how many times as long as the first method a run of another takes, and the share of the time that is too long.
+TIMES_AS_LONG: Mapping[str, float] = {"gcn": 3, "sage": 4, "linkx": 4, "acmgcn": 5, "fagcn": 8, "gat": 12}
+SLOW = 0.05
+#: More trials than any time is enough for.
+MOST = 100_000
+#: Runs of each core that are trained together: an interrupt loses them.
+TOGETHER = 8
+#: An own fold of a node's logits, and those of the nodes that only the estimate is about, as 32-bit floats.
+TABLE = "CREATE TABLE logits (trial INTEGER, fold INTEGER, val BLOB, held BLOB, UNIQUE (trial, fold))"
+
+
+@dataclass(frozen=True)
+class Contest:
+    """What competes: the defaults of every method, trials 0, 1, …, and then settings that are drawn from its space.
+
+    A round of trials is trained under successive halving over the folds; `trials` ends the contest (None: time does).
+    It is to a `Worker` what a `Search` is.
+    """
+
+    metric: Metric
+    seed: int
+    trials: int | None
+    #: Of each method its defaults on the graph, and what its drawn settings begin with.
+    entrants: Mapping[str, Settings]
+    #: The time that there is, where it ends the contest: methods that would take too much of it are left out.
+    seconds: float | None = None
+    splits: int = FOLDS
+
+    @staticmethod
+    def on(
+        graph: Graph,
+        metric: str | None = None,
+        *,
+        protocol: str | None = None,
+        seed: int = 0,
+        trials: int | None = None,
+        seconds: float | None = None,
+        methods: Sequence[str] = CONTENDERS,
+    ) -> Contest:
+        """All methods, with what they have for a graph that nobody has settings for."""
+        found = {name: resolve(graph, name, metric=metric, protocol=protocol) for name in methods}
+        first = next(iter(found.values()))
+        select = first.training.select
+        settings = {name: (own.model, replace(own.training, select=select)) for name, own in found.items()}
+        return Contest(first.scored_by, seed, trials, settings, seconds)
+
+    @property
+    def seeds(self) -> list[int]:
+        """Of the folds; those from 0 to 4 draw every label once, as do those from 5 to 9, and so on."""
+        return [self.seed * FOLDS + fold for fold in range(FOLDS)]
+
+    @cached_property
+    def spaces(self) -> Mapping[str, Space]:
+        files = {name: method_file(name) for name in self.entrants}
+        return {
+            name: Space.from_json(dict(file.content["space"]), f"The space of {name}", file.kind)
+            for name, file in files.items()
+            if "space" in file.content
+        }
+
+    def values(self, trial: int) -> Values:
+        """A method's name, and what was drawn from its space: nothing for its defaults."""
+        names = list(self.entrants)
+        if trial < len(names):
+            return {"method": names[trial]}
+        drawn = list(self.spaces)
+        name = drawn[int(np.random.default_rng([self.seed, trial, 1]).integers(len(drawn)))]
+        return {"method": name, **self.spaces[name].draw(self.seed, trial)}
+
+    def settings(self, trial: int, values: Values) -> Settings:
+        """The settings of a trial."""
+        drawn = {name: value for name, value in values.items() if name != "method"}
+        model, training = self.entrants[values["method"]]
+        return (model, training) if not drawn else settings_of({**TRAINING, **drawn}, (model, training))
+
+    @property
+    def epochs(self) -> int:
+        return max(TRAINING["epochs"], *(training.epochs for _, training in self.entrants.values()))
+
+    @property
+    def runs(self) -> int:
+        """Of the whole contest, from above."""
+        return 0 if self.trials is None else FOLDS + sum(_halving(trials).runs for trials in self.rounds())
+
+    def rounds(self) -> Iterator[Sequence[int]]:
+        """Trials that compete with each other: first the defaults, then as many as are drawn together."""
+        first = len(self.entrants)
+        yield range(first)
+        for at in range(first, MOST if self.trials is None else self.trials, ROUND):
+            yield range(at, at + ROUND if self.trials is None else min(at + ROUND, self.trials))
+
+    def slow(self, results: Results) -> dict[str, float]:
+        """Methods of which a run would take too much of the time, with the seconds, by those of the first one."""
+        if self.seconds is None or not results.knows(0, range(FOLDS)):
+            return {}
+        first = results.seconds_of[0] / FOLDS
+        expected = {name: first * TIMES_AS_LONG.get(name, 1.0) for name in self.entrants}
+        return {name: found for name, found in expected.items() if found > SLOW * self.seconds}
+
+    def jobs(self, results: Results, held: Collection[int]) -> list[Job]:
+        """What can be trained now; nothing at the end."""
+        if not results.knows(0, range(FOLDS)):
+            return [Job(0, self.values(0), tuple(range(FOLDS)))]
+        slow = self.slow(results)
+        for trials in self.rounds():
+            trials = [trial for trial in trials if self.values(trial)["method"] not in slow]
+            if jobs := next_jobs(trials, _halving(trials).rungs, results, self.values):
+                return jobs
+        return []
+
+    def description(self, graph: Graph, targets: Sequence[Targets]) -> dict[str, Any]:
+        """What two contests must have in common to be one."""
+        known = [t for own in targets for t in (own.train, own.train_labels, own.val, own.val_labels)]
+        described = {name: [asdict(part) for part in settings] for name, settings in self.entrants.items()}
+        return {"graph": graph_hash(graph), "labels": tensor_hash(*known), "metric": self.metric.name} | {
+            "methods": described,
+            "seed": self.seed,
+        }
+
+
+def _halving(trials: Sequence[int]) -> Halving:
+    return Halving(Space({}), 0, len(trials), FOLDS)
+
+
+class Answers(Database):
+    """The logits of every run on its own fold and on nodes `held` back: what ensembles are made of afterwards."""
+
+    def __init__(self, folder: Path, targets: Sequence[Targets], held: Tensor) -> None:
+        super().__init__(folder / "answers.sqlite", TABLE)
+        self._targets, self._held = targets, held
+        self._seen: list[tuple[int, int, bytes, bytes]] = []
+
+    def see(self, trial: int, split: int, logits: Tensor) -> None:
+        """A run is trained."""
+        own, others = (logits[nodes].float().cpu() for nodes in (self._targets[split].val, self._held))
+        self._seen.append((trial, split, own.numpy().tobytes(), others.numpy().tobytes()))
+
+    def commit(self) -> None:
+        """Write down what was seen. Of two that tell of the same run, the first counts."""
+        with self.transaction():
+            self.write("INSERT OR IGNORE INTO logits VALUES (?, ?, ?, ?)", self._seen)
+        self._seen = []
+
+    def of(self, trial: int) -> tuple[list[Tensor], list[Tensor]]:
+        """A trial's logits on each fold, and of each fold's model on the nodes held back."""
+        rows = self.read(f"SELECT val, held FROM logits WHERE trial = {int(trial)} ORDER BY fold")
+        classes = self._targets[0].num_classes
+        val, held = (
+            [torch.from_numpy(np.frombuffer(part, np.float32).reshape(-1, classes).astype(float)) for part in parts]
+            for parts in zip(*rows, strict=True)
+        )
+        return val, held
+
+
+class TimeIsUpError(Exception):
+    """A training did not end in time; what it has is dropped."""
+
+
+class Clock(Silent):
+    """Shows the time that has passed of the time there is, and ends what goes on beyond it."""
+
+    def __init__(self, shown: Progress, seconds: float) -> None:
+        self._shown, self._begin, self._seconds, self._told = shown, time.monotonic(), seconds, 0
+        self._telling = threading.Lock()
+
+    @property
+    def left(self) -> float:
+        return self._seconds - (time.monotonic() - self._begin)
+
+    def stage(self, title: str, total: int) -> None:
+        with self._telling:
+            self._shown.stage(title, round(self._seconds))
+            self._told = 0
+        self.advance()
+
+    def advance(self, units: int = 1) -> None:
+        if self.left < 0:
+            raise TimeIsUpError
+        with self._telling:
+            passed = round(self._seconds - self.left)
+            self._shown.advance(passed - self._told)
+            self._told = passed
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A trial that was trained on all folds: its settings, its score where it knew no label, and its weight."""
+
+    trial: int
+    values: Values
+    settings: Settings
+    score: float
+    seconds: float
+    weight: int
+
+    @property
+    def title(self) -> str:
+        """The method, as its authors write it."""
+        return method_name(self.settings[0].method)
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """The end of a contest: who came how far, and the ensemble's answers."""
+
+    metric: Metric
+    #: Best first.
+    ranking: Sequence[Ranked]
+    #: By the metric, where no label was known: the ensemble's.
+    score: float
+    #: The nodes that competed, and the ensemble's probabilities for them where it knew no label of theirs.
+    known: Tensor
+    probabilities: Tensor
+    #: Its probabilities for the nodes that were held back.
+    held: Tensor
+    trials: int
+    runs: int
+    #: Methods that were left out because a run would take too many seconds.
+    slow: Mapping[str, float]
+
+    @property
+    def members(self) -> list[Ranked]:
+        """Those who are in the ensemble."""
+        return [each for each in self.ranking if each.weight]
+
+
+def compete(
+    graph: Graph,
+    contest: Contest,
+    known: Tensor,
+    folder: Path,
+    *,
+    held: Tensor | None = None,
+    seconds: float | None = None,
+    threads: int | None = None,
+    device: torch.device | str = "cpu",
+    progress: Progress | None = None,
+) -> Chosen:
+    """Let methods and settings compete for the `known` labels until there is no trial, or no time, left.
+
+    Everything is kept in the `folder`, from which an interrupted contest goes on. An interrupt ends it with what is
+    there, if at least one trial is complete.
+    """
+    targets = [targets_of_all(graph, known, VAL_SHARE, seed) for seed in contest.seeds]
+    clock = None if seconds is None else Clock(progress or Silent(), seconds)
+    nodes, shown = torch.empty(0, dtype=torch.int64) if held is None else held, clock or progress or Silent()
+    with Store(folder, contest.description(graph, targets)) as store, Answers(folder, targets, nodes) as answers:
+        worker = Worker(graph, contest, targets, store, threads, torch.device(device), shown, answers, TOGETHER)
+        try:
+            worker.run()
+        except (TimeIsUpError, KeyboardInterrupt):
+            if not store.results().knows(0, range(FOLDS)):
+                if clock is not None and clock.left < 0:
+                    raise PcnetError(
+                        f"{seconds:.0f} seconds are not enough to train a single method on {FOLDS} folds of "
+                        f"{graph.name}; give it more time."
+                    ) from None
+                raise
+        return _chosen(contest, store.results(), answers, targets)
+
+
+def _chosen(contest: Contest, results: Results, answers: Answers, targets: Sequence[Targets]) -> Chosen:
+    """Weigh what was trained on all folds by its answers where it knew no label."""
+    complete = [each.trial for each in results.ranking(FOLDS) if math.isfinite(each.loss)]
+    labels = torch.cat([own.val_labels for own in targets])
+    known, held = [], []
+    for trial in complete:
+        val, others = answers.of(trial)
+        heats = [temperature(logits, own.val_labels) for logits, own in zip(val, targets, strict=True)]
+        known.append(torch.cat([(z / heat).softmax(1) for z, heat in zip(val, heats, strict=True)]))
+        held.append(torch.stack([(z / heat).softmax(1) for z, heat in zip(others, heats, strict=True)]).mean(0))
+    everyone = torch.stack(known)
+    weights = greedy(everyone, labels, contest.metric)
+    shares = torch.tensor(weights, dtype=torch.float64) / sum(weights)
+    ranking = [
+        Ranked(
+            trial,
+            results.values[trial],
+            contest.settings(trial, results.values[trial]),
+            contest.metric.scale * contest.metric.sign * -gain,
+            results.seconds_of[trial],
+            weight,
+        )
+        for trial, weight, (gain, _) in zip(complete, weights, standing(everyone, labels, contest.metric), strict=True)
+    ]
+    together = torch.einsum("m,mnc->nc", shares, everyone)
+    ((gain, _),) = standing(together[None], labels, contest.metric)
+    # In a small class a node may be in several folds.
+    nodes, places = torch.cat([own.val for own in targets]).unique(return_inverse=True)
+    times = torch.bincount(places).unsqueeze(1)
+    mean = torch.zeros(len(nodes), together.shape[1], dtype=torch.float64).index_add_(0, places, together) / times
+    return Chosen(
+        contest.metric,
+        ranking,
+        contest.metric.scale * contest.metric.sign * -gain,
+        nodes,
+        mean,
+        torch.einsum("m,mnc->nc", shares, torch.stack(held)),
+        len(results.scores),
+        results.runs,
+        contest.slow(results),
+    )
+
+
+def affordable(members: Sequence[Ranked], seconds: float) -> list[Ranked]:
+    """The heaviest members that can be trained in the time, and at least one."""
+    ordered = sorted(members, key=lambda each: -each.weight)
+    spent = np.cumsum([each.seconds for each in ordered])
+    return ordered[: max(1, int((spent <= seconds).sum()))]
+
+
+def refitted(
+    graph: Graph,
+    contest: Contest,
+    members: Sequence[Ranked],
+    *,
+    threads: int | None = None,
+    device: torch.device | str = "cpu",
+    progress: Progress | None = None,
+) -> tuple[list[tuple[Run, Outcome]], list[float]]:
+    """The members of an ensemble, each trained anew on folds of every label that there is, and their weights."""
+    every = (graph.y >= 0).nonzero().flatten()
+    targets = [targets_of_all(graph, every, VAL_SHARE, seed) for seed in contest.seeds]
+    pairs = [(member, fold) for member in members for fold in range(FOLDS)]
+    runs = [Run(*member.settings, targets[fold], contest.seeds[fold]) for member, fold in pairs]
+    outcomes = train(graph, runs, threads=threads, device=device, progress=progress)
+    kept = [place for place, outcome in enumerate(outcomes) if not outcome.diverged]
+    if not kept:
+        raise PcnetError("Every model diverged when it was trained with every label; give the contest another --seed.")
+    return [(runs[place], outcomes[place]) for place in kept], [float(pairs[place][0].weight) for place in kept]

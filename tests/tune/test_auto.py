@@ -1,0 +1,149 @@
+"""`auto`: what it chooses follows from what it may know, whatever happens on the way."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from pcnet import PcnetError, csbm, make_split
+from pcnet._progress import Silent
+from pcnet.experiment import VAL_SHARE, Ensemble, method_file, resolve, targets_of_all
+from pcnet.graph import Graph
+from pcnet.tune import CONTENDERS, Contest, Space, auto, compete, refitted
+from pcnet.tune._contest import FOLDS, Answers, affordable
+
+METHODS = ("pcnet", "mlp", "gcn")
+
+
+@pytest.fixture(scope="module")
+def graph() -> Graph:
+    return csbm(150, 0.6, features=8, classes=3, average_degree=12, seed=0)
+
+
+def contest_on(graph: Graph, trials: int = 6, **more: Any) -> Contest:
+    """Few methods, few epochs."""
+    found, short = Contest.on(graph, trials=trials, methods=METHODS, **more), {}
+    for name, (model, training) in found.entrants.items():
+        short[name] = replace(model, hidden=8), replace(training, epochs=25)
+    return replace(found, entrants=short)
+
+
+def parts_of(graph: Graph) -> tuple[torch.Tensor, torch.Tensor]:
+    split = make_split(graph, "stratified-60-20-20", 0)
+    return torch.cat([split.train, split.val]).sort().values, split.test
+
+
+class Interrupting(Silent):
+    """An interrupt after so many units of work."""
+
+    def __init__(self, units: int) -> None:
+        self.left = units
+
+    def advance(self, units: int = 1) -> None:
+        self.left -= units
+        if self.left < 0:
+            self.left = 10**9
+            raise KeyboardInterrupt
+
+
+def same(one: Any, other: Any) -> None:
+    assert [(each.trial, each.values, each.score, each.weight) for each in one.ranking] == [
+        (each.trial, each.values, each.score, each.weight) for each in other.ranking
+    ]
+    assert torch.equal(one.held, other.held)
+    assert torch.equal(one.probabilities, other.probabilities)
+
+
+def test_the_same_trials_end_in_the_same_ensemble(graph, tmp_path):
+    """Whoever interrupts it, and however many threads there are."""
+    known, held = parts_of(graph)
+    whole = compete(graph, contest_on(graph), known, tmp_path / "whole", held=held, threads=2)
+    parts = {"held": held, "threads": 1}
+    stopped = compete(graph, contest_on(graph), known, tmp_path / "parts", **parts, progress=Interrupting(400))
+    assert stopped.runs < whole.runs
+    assert stopped.members
+    same(compete(graph, contest_on(graph), known, tmp_path / "parts", **parts), whole)
+
+
+def test_an_interrupt_before_anything_is_complete(graph, tmp_path):
+    known, held = parts_of(graph)
+    with pytest.raises(KeyboardInterrupt):
+        compete(graph, contest_on(graph), known, tmp_path, held=held, threads=1, progress=Interrupting(0))
+
+
+def test_no_label_of_the_nodes_held_back_is_reachable(graph, tmp_path):
+    known, held = parts_of(graph)
+    wrong = graph.y.clone()
+    wrong[held] = (wrong[held] + 1) % 3
+    same(
+        compete(graph, contest_on(graph), known, tmp_path / "right", held=held, threads=1),
+        compete(replace(graph, y=wrong), contest_on(graph), known, tmp_path / "wrong", held=held, threads=1),
+    )
+
+
+def test_every_score_is_of_models_that_did_not_know_the_label(graph, tmp_path):
+    """Written out: the folds of the known nodes, each answered by the model that stopped by it."""
+    known, held = parts_of(graph)
+    contest = contest_on(graph)
+    chosen = compete(graph, contest, known, tmp_path, held=held, threads=1)
+    assert torch.equal(chosen.known, known)
+    targets = [targets_of_all(graph, known, VAL_SHARE, fold) for fold in range(FOLDS)]
+    assert not any({*own.train.tolist()} & {*own.val.tolist()} for own in targets)
+    with Answers(tmp_path, targets, held) as answers:
+        for member in chosen.ranking:
+            val, _ = answers.of(member.trial)
+            right = sum(int((z.argmax(1) == own.val_labels).sum()) for z, own in zip(val, targets, strict=True))
+            assert member.score == pytest.approx(100 * right / len(known))
+
+
+def test_members_are_trained_once_more_with_every_label(graph, tmp_path):
+    known, held = parts_of(graph)
+    contest = contest_on(graph)
+    chosen = compete(graph, contest, known, tmp_path / "contest", held=held, threads=1)
+    pairs, weights = refitted(graph, contest, chosen.members, threads=1)
+    assert len(pairs) == len(weights) == FOLDS * len(chosen.members)
+    assert {node for run, _ in pairs for node in run.targets.val.tolist()} == {*range(150)}
+    ensemble = Ensemble.of(graph, pairs, "accuracy", weights)
+    ensemble.save(tmp_path / "kept")
+    assert np.array_equal(Ensemble.load(tmp_path / "kept").probabilities(graph), ensemble.probabilities(graph))
+
+
+def test_members_that_time_does_not_allow_are_dropped(graph, tmp_path):
+    known, held = parts_of(graph)
+    chosen = compete(graph, contest_on(graph), known, tmp_path, held=held, threads=1)
+    assert affordable(chosen.members, 1e9) == sorted(chosen.members, key=lambda each: -each.weight)
+    assert affordable(chosen.members, 0.0) == [max(chosen.members, key=lambda each: each.weight)]
+
+
+def test_the_estimate_is_about_the_nodes_that_were_held_back(graph, tmp_path):
+    experiment = resolve(graph, runs=1)
+    found = auto(graph, experiment, tmp_path, trials=1, threads=2)
+    split, [chosen] = found.result.splits[0], found.contests
+    right = float((chosen.held.argmax(1) == split.labels[split.test]).double().mean())
+    assert found.result.headline.measured == pytest.approx(100 * right)
+    assert found.result.headline.nodes == len(split.test)
+    low, high = found.result.headline.ci95
+    assert low < 100 * right < high
+    assert found.result.experiment.title == "Auto"
+
+
+def test_slow_methods_are_left_out_where_time_ends_the_contest(graph, tmp_path):
+    contest = contest_on(graph, seconds=1e-3)
+    known, held = parts_of(graph)
+    with pytest.raises(PcnetError, match=r"0 seconds are not enough to train a single method on 5 folds"):
+        compete(graph, contest, known, tmp_path / "none", held=held, seconds=1e-3, threads=1)
+    chosen = compete(graph, contest, known, tmp_path / "some", held=held, threads=1)
+    assert {*chosen.slow} == {*METHODS}
+    assert {each.values["method"] for each in chosen.ranking} == {"pcnet"}
+
+
+@pytest.mark.parametrize("method", CONTENDERS)
+def test_spaces_can_be_drawn_from(method):
+    """Every value of every space makes a model."""
+    file = method_file(method)
+    space = Space.from_json(dict(file.content["space"]), method, file.kind)
+    space.check((file.defaults.model, file.defaults.training))
