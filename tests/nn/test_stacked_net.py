@@ -139,6 +139,15 @@ def test_one_layer_is_the_published_model():
     assert torch.equal(one(graph.x, graph.edge_index), other(graph.x, graph.edge_index))
 
 
+@pytest.mark.parametrize("kind", [GCN, GAT])
+def test_files_of_earlier_versions_are_read(kind):
+    """Their second layer had a name of its own."""
+    model, other = (kind(5, 6, 3) for _ in range(2))
+    state = {"second" if name == "weights.0" else name: each for name, each in model.state_dict().items()}
+    other.load_state_dict(state)
+    assert all(torch.equal(*pair) for pair in zip(model.parameters(), other.parameters(), strict=True))
+
+
 def test_a_node_without_neighbours_hears_nothing():
     """The mean over no neighbour is zero, not a division by it."""
     model = shaken(SAGE(3, 4, 2, residual=False))

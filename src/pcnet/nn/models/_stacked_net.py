@@ -101,6 +101,12 @@ class StackedNet(LayeredNet[T]):
         if self.head:
             uniform_by_inputs([self.last, self.bias], self.last.shape[0], generator)
 
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *how: Any) -> None:
+        """Files of earlier versions have two layers, the second under a name of its own."""
+        if f"{prefix}second" in state_dict:
+            state_dict[f"{prefix}weights.0"] = state_dict.pop(f"{prefix}second")
+        super()._load_from_state_dict(state_dict, prefix, *how)
+
     def layers(self, h: Tensor, operator: Operator) -> Tensor:
         jumping, total = getattr(self.settings, "jumping", False), h.new_zeros(())
         for layer in range(1 + len(self.weights)):
