@@ -248,8 +248,9 @@ class Chosen:
     #: The nodes that competed, and the ensemble's probabilities for them where it knew no label of theirs.
     known: Tensor
     probabilities: Tensor
-    #: Its probabilities for the nodes that were held back.
+    #: Its probabilities for the nodes that were held back, and those of the best trial alone.
     held: Tensor
+    held_of_best: Tensor
     trials: int
     runs: int
     #: Methods that were left out because a run would take too many seconds.
@@ -333,6 +334,7 @@ def _chosen(contest: Contest, results: Results, answers: Answers, targets: Seque
         nodes,
         mean,
         torch.einsum("m,mnc->nc", shares, torch.stack(held)),
+        held[0],
         len(results.scores),
         results.runs,
         contest.slow(results),
