@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import shutil
 import threading
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -284,22 +286,26 @@ def compete(
     nodes, shown = torch.empty(0, dtype=torch.int64) if held is None else held, clock or progress or Silent()
     with Store(folder, contest.description(graph, targets)) as store, Answers(folder, targets, nodes) as answers:
         worker = Worker(graph, contest, targets, store, threads, torch.device(device), shown, answers, TOGETHER)
-        try:
-            worker.run()
-        except (TimeIsUpError, KeyboardInterrupt):
-            if not store.results().knows(0, range(FOLDS)):
-                if clock is not None and clock.left < 0:
-                    raise PcnetError(
-                        f"{seconds:.0f} seconds are not enough to train a single method on {FOLDS} folds of "
-                        f"{graph.name}; give it more time."
-                    ) from None
-                raise
-        return _chosen(contest, store.results(), answers, targets)
+        with suppress(TimeIsUpError):
+            try:
+                worker.run()
+            except KeyboardInterrupt:
+                if not store.results().knows(0, range(FOLDS)):
+                    raise
+        if store.results().knows(0, range(FOLDS)):
+            return _chosen(contest, store.results(), answers, targets)
+    shutil.rmtree(folder)
+    raise PcnetError(
+        f"{seconds:.3g} seconds are not enough to train a single method on {FOLDS} folds of {graph.name}; give it more "
+        "time."
+    )
 
 
 def _chosen(contest: Contest, results: Results, answers: Answers, targets: Sequence[Targets]) -> Chosen:
     """Weigh what was trained on all folds by its answers where it knew no label."""
     complete = [each.trial for each in results.ranking(FOLDS) if math.isfinite(each.loss)]
+    if not complete:
+        raise PcnetError("Every trial diverged; lower the learning rates of the spaces, or leave out strange features.")
     labels = torch.cat([own.val_labels for own in targets])
     known, held = [], []
     for trial in complete:
