@@ -76,8 +76,15 @@ class Contest:
         seconds: float | None = None,
         methods: Sequence[str] = CONTENDERS,
     ) -> Contest:
-        """All methods, with what they have for a graph that nobody has settings for."""
-        found = {name: resolve(graph, name, metric=metric, protocol=protocol) for name in methods}
+        """All methods that can be made for a graph, with what they have for one that nobody has settings for."""
+        found = {}
+        for name in methods:
+            experiment = resolve(graph, name, metric=metric, protocol=protocol)
+            with suppress(PcnetError):
+                experiment.model.for_graph(graph).build(graph.num_features, graph.num_classes)
+                found[name] = experiment
+        if not found:
+            raise PcnetError(f"No method can be made for {graph.name}; `pcnet inspect` says what it is like.")
         first = next(iter(found.values()))
         select = first.training.select
         settings = {name: (own.model, replace(own.training, select=select)) for name, own in found.items()}
