@@ -20,7 +20,7 @@ from pcnet.experiment import Experiment, Pooled, Result, check_scorable, estimat
 from pcnet.graph import Graph, require_labels
 from pcnet.nn import Model
 from pcnet.training import Outcome, Run
-from pcnet.tune._contest import CONTENDERS, Chosen, Contest, affordable, compete, refitted
+from pcnet.tune._contest import Chosen, Contest, affordable, compete, refitted
 
 #: What commands call it, and the minutes that it has where nobody says how many.
 AUTO, MINUTES = "auto", 5.0
@@ -113,7 +113,7 @@ def champions(
     *,
     metric: str | None = None,
     seed: int = 0,
-    methods: Sequence[str] = CONTENDERS,
+    methods: Sequence[str] = (),
     **how: Any,
 ) -> tuple[Contest, Chosen, list[tuple[Run, Outcome]], list[float]]:
     """A contest for all the `known` labels, its end, and the members of its ensemble with their weights.

@@ -74,11 +74,11 @@ class Contest:
         seed: int = 0,
         trials: int | None = None,
         seconds: float | None = None,
-        methods: Sequence[str] = CONTENDERS,
+        methods: Sequence[str] = (),
     ) -> Contest:
-        """All methods that can be made for a graph, with what they have for one that nobody has settings for."""
+        """The methods, or all, that can be made for a graph, with what they have for unknown graphs."""
         found = {}
-        for name in methods:
+        for name in methods or CONTENDERS:
             experiment = resolve(graph, name, metric=metric, protocol=protocol)
             with suppress(PcnetError):
                 experiment.model.for_graph(graph).build(graph.num_features, graph.num_classes)
