@@ -44,7 +44,7 @@ class Registry(dict[str, T]):
         self.update(ordered)
 
     def remove(self, name: str) -> None:
-        """Forget an entry, in a session that tries things out."""
+        """Forget an entry, where things are tried out."""
         del self[name.lower()]
 
     def named(self, name: str) -> T:

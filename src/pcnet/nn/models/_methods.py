@@ -148,7 +148,7 @@ def save_model(model: Model, settings: ModelSettings, path: str | Path) -> None:
     }
     if not settings.defined_in.startswith("pcnet."):
         home = sys.modules.get(settings.defined_in.rpartition(".")[0])
-        description["registered_by"] = Path(getattr(home, "__file__", None) or "a session of Python").name
+        description["registered_by"] = Path(getattr(home, "__file__", None) or "an interactive Python").name
     target = path.with_name(path.name + ".safetensors")
     content = safetensors.torch.save(tensors)
     write_atomically(target, lambda file: file.write_bytes(content))
