@@ -121,7 +121,7 @@ def test_members_that_time_does_not_allow_are_dropped(graph, tmp_path):
 
 def test_the_estimate_is_about_the_nodes_that_were_held_back(graph, tmp_path):
     experiment = resolve(graph, runs=1)
-    found = auto(graph, experiment, tmp_path, trials=1, threads=2)
+    found = auto(graph, experiment, tmp_path, trials=1, methods=("mlp", "gcn"), threads=2)
     split, [chosen] = found.result.splits[0], found.contests
     right = float((chosen.held.argmax(1) == split.labels[split.test]).double().mean())
     assert found.result.headline.measured == pytest.approx(100 * right)

@@ -371,8 +371,7 @@ def refitted(
     progress: Progress | None = None,
 ) -> tuple[list[tuple[Run, Outcome]], list[float]]:
     """The members of an ensemble, each trained anew on folds of every label that there is, and their weights."""
-    every = (graph.y >= 0).nonzero().flatten()
-    targets = [targets_of_all(graph, every, VAL_SHARE, seed) for seed in contest.seeds]
+    targets = [targets_of_all(graph, graph.labelled, VAL_SHARE, seed) for seed in contest.seeds]
     pairs = [(member, fold) for member in members for fold in range(FOLDS)]
     runs = [Run(*member.settings, targets[fold], contest.seeds[fold]) for member, fold in pairs]
     outcomes = train(graph, runs, threads=threads, device=device, progress=progress)
