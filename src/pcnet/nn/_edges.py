@@ -14,6 +14,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from pcnet.graph import CSR, Operator, made_once
+from pcnet.nn._products import over_nodes
 from pcnet.propagate import apply_matrix, product
 
 Product = Callable[[Tensor, Tensor], Tensor]
@@ -57,8 +58,9 @@ def entries(operator: Operator) -> Entries:
 
 def pair_scores(operator: Operator, z: Tensor, attention: Tensor) -> Tensor:
     """a·z_i + a'·z_j for every entry (i, j) of S, in each head: (E, heads), from a and a' as (2, heads, width)."""
-    edges, by_head = entries(operator), z.unflatten(-1, (attention.shape[-2], -1))
-    target, source = ((by_head * a.unsqueeze(-3)).sum(-1) for a in attention.unbind(-3))
+    edges, heads = entries(operator), attention.shape[-2:]
+    rows = (over_nodes(a.flatten(-2), z.shape[-2]) for a in attention.unbind(-3))
+    target, source = ((z * row).unflatten(-1, heads).sum(-1) for row in rows)
     return apply_matrix(edges.row_sums.transposed, target) + apply_matrix(edges.sources, source)
 
 
@@ -146,6 +148,8 @@ def _sums(pattern: CSR, weights: Tensor, x: Tensor) -> Tensor:
 
 
 def _dots(pattern: CSR, x: Tensor, y: Tensor, heads: int) -> Tensor:
+    if not x.is_cuda and len(x) > 1:
+        return torch.cat([_dots(pattern, *own, heads) for own in zip(x.split(1), y.split(1), strict=True)])
     rows, count = pattern.rows, pattern.nnz
     dots = x.new_empty(x.shape[0], count, heads)
     step = max(count, 1) if x.is_cuda else CHUNK

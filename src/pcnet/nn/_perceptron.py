@@ -18,6 +18,7 @@ from pcnet.graph import CSR
 from pcnet.nn._device_perceptron import AFTER, DevicePerceptron, Precision, collapsed_on_device
 from pcnet.nn._dropout import DeviceDraws, Draws, check_rate, draws_from_torch, drop
 from pcnet.nn._module import RunModule
+from pcnet.nn._products import aligned
 from pcnet.propagate import product
 
 Activation = Literal["relu", "elu"] | None
@@ -131,7 +132,7 @@ def _collapsed(x: Tensor | CSR, weights: Sequence[Tensor], biases: Sequence[Tens
         weight, bias = _stacked_products([weight, bias], following)
         bias = bias + offset.unsqueeze(1)
     if not isinstance(x, CSR):
-        return torch.stack([x @ _aligned(own) for own in weight]) + bias
+        return torch.stack([x @ aligned(own) for own in weight]) + bias
     runs, width_in, width = weight.shape
     columns = product(x, weight.permute(1, 0, 2).reshape(width_in, runs * width))
     return (columns.view(-1, runs, width) + bias.permute(1, 0, 2)).permute(1, 0, 2)
@@ -162,7 +163,7 @@ def _stacked_products(left: Sequence[Tensor], right: Tensor) -> list[Tensor]:
     products = [right.new_empty(runs, filled.shape[1], each.shape[1]) for each in left]
     for factors, results in zip(left, products, strict=True):
         for own, factor, result in zip(filled, factors, results, strict=True):
-            torch.mm(_aligned(own), _aligned(factor).t(), out=result)
+            torch.mm(aligned(own), aligned(factor).t(), out=result)
     return [results[:, :width].mT for results in products]
 
 
@@ -251,7 +252,7 @@ def _input_product(x: Tensor | CSR, keep: Keep, scale: float, weight: Tensor) ->
     """δ(X)·W."""
     if isinstance(x, CSR):
         return product(x, weight, _dropped(x.values, keep, scale))
-    return _dropped(x, keep, scale) @ _aligned(weight)
+    return _dropped(x, keep, scale) @ aligned(weight)
 
 
 def _input_product_transposed(x: Tensor | CSR, keep: Keep, scale: float, g: Tensor, out: Tensor) -> None:
@@ -261,8 +262,3 @@ def _input_product_transposed(x: Tensor | CSR, keep: Keep, scale: float, g: Tens
         out.copy_(product(x.transposed, g, _dropped(x.transposed.values, twin, scale)))
     else:
         out.copy_(_dropped(x, keep, scale).t() @ g)
-
-
-def _aligned(x: Tensor) -> Tensor:
-    """x at a round address: at others BLAS rounds differently, and a run would depend on its place in the stack."""
-    return x if x.data_ptr() % 64 == 0 else x.clone()

@@ -27,6 +27,9 @@ from pcnet.training._run import Run, Targets
 #: Runs in a block at most. On the CPU more of them make no step shorter, and each run that stops copies the rest; on a
 #: GPU a step is as long as its launches up to a hundred runs and grows with them from there.
 HOST_RUNS, DEVICE_RUNS = 32, 1024
+#: Bytes that an epoch of a block keeps on the CPU: deep networks on large graphs are trained one or two at a time, for
+#: what one run of them keeps is more than any cache holds.
+HOST_BYTES = 2**29
 #: What a training may take of the memory that is free.
 SHARE = 0.6
 #: Kernels count elements in 32 bits.
@@ -67,14 +70,16 @@ def largest_block(graph: Graph, run: Run, *, device: torch.device | str = "cpu",
     # Entries of an operator, where a model keeps anything of them: both directions of every edge, and self loops.
     rows = graph.num_nodes + (2 * graph.edge_index.shape[1] if memory.edges else 0)
     limits = [HOST_RUNS if device.type == "cpu" else DEVICE_RUNS, COUNTABLE // (rows * memory.widest)]
+    # Of nodes and edges what the model says; dense features are masked for each run.
+    dense = 0 if isinstance(graph.x, CSR) else 3 * graph.num_features
+    kept = graph.num_nodes * (memory.nodes + dense) + rows * memory.edges
+    if device.type == "cpu":
+        limits.append(HOST_BYTES // (4 * kept))
     free = free_bytes(device)
     if math.isfinite(free):
         # From above. Of weights: model, best epoch, gradient, moments and the factors of a product, and as many again
-        # while an epoch is captured or the block shrinks. Of nodes and edges: what the model says; dense features are
-        # masked for each run.
+        # while an epoch is captured or the block shrinks.
         weights = sum(p.numel() for p in model.build(graph.num_features, classes).parameters())
-        dense = 0 if isinstance(graph.x, CSR) else 3 * graph.num_features
-        kept = graph.num_nodes * (memory.nodes + dense) + rows * memory.edges
         limits.append(int(SHARE * free / workers / (4 * (16 * weights + kept + 6 * run.training.epochs))))
     return max(1, min(limits))
 

@@ -12,7 +12,8 @@ from pcnet.graph import CSR, Operator, SelfLoops
 from pcnet.nn._dropout import DeviceDraws, Draws
 from pcnet.nn._module import RunModule
 from pcnet.nn._perceptron import Perceptron
-from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, glorot, over_nodes
+from pcnet.nn._products import over_nodes
+from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, glorot
 from pcnet.nn.models._methods import method
 from pcnet.nn.models._model import Memory, setting
 from pcnet.propagate import apply_operator
@@ -100,7 +101,7 @@ class _Steps(RunModule):
         nn.init.zeros_(self.bias)
 
     def forward(self, h: Tensor, skip: Tensor, operator: Operator) -> Tensor:
-        added = (skip + over_nodes(self.bias)).chunk(self.copies, dim=-1)
+        added = (skip + over_nodes(self.bias, skip.shape[-2])).chunk(self.copies, dim=-1)
         for step in range(self.steps):
             if step > 0:
                 # Each stack with its own W.

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from pcnet.graph import Operator, SelfLoops
-from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, glorot, over_nodes, zeros
+from pcnet.nn._products import over_nodes
+from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, glorot, zeros
 from pcnet.nn.models._methods import method
 from pcnet.nn.models._model import Memory, setting
 from pcnet.propagate import apply_operator
@@ -46,8 +47,10 @@ class ChebNet(LayeredNet[ChebNetSettings]):
 
     def layers(self, h: Tensor, operator: Operator) -> Tensor:
         terms = self.settings.terms
-        h = chebyshev_sum(operator, h, terms) + over_nodes(self.biases[0])
-        return chebyshev_sum(operator, self.drop(h.relu()) @ self.second, terms) + over_nodes(self.biases[1])
+        h = chebyshev_sum(operator, h, terms) + over_nodes(self.biases[0], h.shape[-2])
+        return chebyshev_sum(operator, self.drop(h.relu()) @ self.second, terms) + over_nodes(
+            self.biases[1], h.shape[-2]
+        )
 
 
 def chebyshev_sum(operator: Operator, y: Tensor, terms: int) -> Tensor:

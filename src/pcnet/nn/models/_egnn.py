@@ -10,7 +10,8 @@ from torch import Tensor
 
 from pcnet.graph import Operator, SelfLoops
 from pcnet.nn._module import Groups, held
-from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, linear, over_nodes, uniform_by_inputs
+from pcnet.nn._products import over_nodes
+from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, linear, uniform_by_inputs
 from pcnet.nn.models._methods import method
 from pcnet.nn.models._model import Memory, setting
 from pcnet.propagate import apply_operator
@@ -66,7 +67,7 @@ class EGNN(LayeredNet[EGNNSettings]):
         for weight, shift in zip(self.weights.unbind(-3), self.shifts.unbind(-2), strict=True):
             h = self.drop(h)
             mixed = (1 - c_min) * apply_operator(operator, h) + (c_min - beta) * h + origin
-            h = torch.maximum(mixed @ weight, over_nodes(shift))
+            h = torch.maximum(mixed @ weight, over_nodes(shift, h.shape[-2]))
         return linear(self.drop(h, "drop_out"), self.last, self.bias)
 
     def penalty(self) -> Tensor:

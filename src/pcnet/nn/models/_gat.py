@@ -12,6 +12,7 @@ from torch.nn.functional import elu, leaky_relu
 
 from pcnet.graph import Operator, SelfLoops
 from pcnet.nn._edges import Entries, entries, pair_scores, weighted_sums
+from pcnet.nn._products import by_runs
 from pcnet.nn.models._layered_net import DIRECTED, empty, uniform
 from pcnet.nn.models._methods import method
 from pcnet.nn.models._model import Memory, setting
@@ -71,10 +72,10 @@ class GAT(StackedNet[GATSettings]):
         if self.head or layer < len(self.weights):
             return z
         z = z.unflatten(-1, (-1, self.out_channels)).mean(-2)
-        return elu(z) if self.settings.closing == "elu" else z
+        return by_runs(elu, z) if self.settings.closing == "elu" else z
 
     def activation(self, h: Tensor) -> Tensor:
-        return elu(h)
+        return by_runs(elu, h)
 
     def _attend(self, z: Tensor, attention: Tensor, operator: Operator) -> Tensor:
         """Σ_j δ(α_ij) z_j in each head."""
@@ -89,5 +90,5 @@ def _softmax(scores: Tensor, edges: Entries) -> Tensor:
     index = to_rows.col.long().unsqueeze(-1).expand_as(scores)
     largest = scores.new_full((*scores.shape[:-2], to_rows.shape[1], scores.shape[-1]), -math.inf)
     largest.scatter_reduce_(-2, index, scores.detach(), "amax")
-    powers = (scores - apply_matrix(to_rows, largest)).exp()
+    powers = by_runs(torch.exp, scores - apply_matrix(to_rows, largest))
     return powers / apply_matrix(to_rows, apply_matrix(edges.row_sums, powers))

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from pcnet.graph import Operator, SelfLoops
 from pcnet.nn._module import Groups
+from pcnet.nn._products import times
 from pcnet.nn.models._layered_net import DIRECTED, LayeredNet, LayeredNetSettings, empty, linear, uniform_by_inputs
 from pcnet.nn.models._methods import method
 from pcnet.nn.models._model import Memory, setting
@@ -18,6 +19,8 @@ from pcnet.propagate import apply_operator
 
 @dataclass(frozen=True)
 class GCNIISettings(LayeredNetSettings):
+    side_by_side: ClassVar[bool] = True
+
     dropout: float = setting(0.5, "dropout rate before every layer, and of the features")
     layers: int = setting(64, "number of layers l = 1, 2, …", least=1)
     alpha: float = setting(0.1, "α, the share of H_0 in each layer", least=0, most=1, varies=True)
@@ -63,9 +66,9 @@ class GCNII(LayeredNet[GCNIISettings]):
         for maps in zip(*self._maps(), strict=True):
             p = apply_operator(operator, self.drop(h))
             if self.settings.variant:
-                h = (p @ maps[0] + start @ maps[1]).relu_()
+                h = times(start, maps[1], plus=times(p, maps[0])).relu_()
             else:
-                h = (torch.lerp(p, start, alpha) @ maps[0]).relu_()
+                h = times(torch.lerp(p, start, alpha), maps[0]).relu_()
         return linear(self.drop(h), self.last, self.bias)
 
     def _maps(self) -> list[tuple[Tensor, ...]]:

@@ -16,7 +16,8 @@ from pcnet.errors import PcnetError
 from pcnet.graph import Graph, Operator, SelfLoops, made_once
 from pcnet.nn._edges import csr_like, row_means
 from pcnet.nn._module import held
-from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, linear, over_nodes, uniform_by_inputs
+from pcnet.nn._products import over_nodes
+from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, linear, uniform_by_inputs
 from pcnet.nn.models._methods import method
 from pcnet.nn.models._model import Memory, setting
 from pcnet.polynomial import Powers
@@ -97,7 +98,9 @@ class GloGNN(LayeredNet[GloGNNSettings]):
         s, walk = self.settings, _walk(operator, self.settings.walk)
         if self.of_nodes is not None and self.node_bias is not None:
             self.check_graph("nodes", self.of_nodes.shape[-2], operator.num_nodes)
-            h = s.delta * h + (1 - s.delta) * (apply_operator(walk, self.of_nodes) + over_nodes(self.node_bias))
+            h = s.delta * h + (1 - s.delta) * (
+                apply_operator(walk, self.of_nodes) + over_nodes(self.node_bias, h.shape[-2])
+            )
         for weight, bias in zip(self.weights, self.biases, strict=True):
             h = linear(self.drop(h.relu()), weight, bias)
         origin = h
@@ -112,7 +115,7 @@ class GloGNN(LayeredNet[GloGNNSettings]):
         if self.diagonal is None:
             seen = h.mT @ q
         else:
-            q = q * over_nodes(self.diagonal)
+            q = q * over_nodes(self.diagonal, q.shape[-2])
             seen = self.diagonal.unsqueeze(-1) * (h.mT @ q)
         nothing = torch.zeros_like(self.orders[..., :1])
         walked = apply_polynomial(walk, q, s.beta * torch.cat([nothing, self.orders], dim=-1), Powers())

@@ -15,6 +15,7 @@ from pcnet.graph import CSR, Operator, made_once
 from pcnet.nn._dropout import draws_from_torch, drop
 from pcnet.nn._module import device_vector
 from pcnet.nn._perceptron import Perceptron
+from pcnet.nn._products import over_nodes, times
 from pcnet.nn.models._model import Memory, Model, ModelSettings, setting
 from pcnet.propagate import product
 
@@ -108,16 +109,12 @@ def empty(*shape: int) -> nn.Parameter:
     return nn.Parameter(torch.empty(*shape))
 
 
-def over_nodes(bias: Tensor) -> Tensor:
-    """A bias, or one for each of R runs, as a row that is added to every node."""
-    return bias.unsqueeze(-2)
-
-
 def normed(h: Tensor, eps: float, shift: Tensor, gain: Tensor | None = None) -> Tensor:
     """γ (h − mean) / √(variance + ε) + β, for each column over all nodes."""
     variance, mean = torch.var_mean(h, dim=-2, correction=0, keepdim=True)
     h = (h - mean) * (variance + eps).rsqrt()
-    return (h if gain is None else h * over_nodes(gain)) + over_nodes(shift)
+    nodes = h.shape[-2]
+    return (h if gain is None else h * over_nodes(gain, nodes)) + over_nodes(shift, nodes)
 
 
 def unit_rows(x: Tensor | CSR, order: float, binary: bool = False) -> Tensor | CSR:
@@ -142,7 +139,7 @@ def _sparse_unit_rows(x: CSR, order: float, binary: bool) -> CSR:
 
 def linear(h: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     """h W + b."""
-    return h @ weight + over_nodes(bias)
+    return times(h, weight) + over_nodes(bias, h.shape[-2])
 
 
 def zeros(parameters: Iterable[Tensor]) -> None:

@@ -12,13 +12,13 @@ from torch import Tensor, nn
 
 from pcnet._progress import Progress
 from pcnet.graph import CSR, Graph, Operator, SelfLoops
+from pcnet.nn._products import over_nodes
 from pcnet.nn.models._layered_net import (
     LayeredNet,
     LayeredNetSettings,
     empty,
     linear,
     normed,
-    over_nodes,
     uniform_by_inputs,
     unit_rows,
 )
@@ -90,7 +90,7 @@ class LINKX(LayeredNet[LINKXSettings]):
 
     def layers(self, h: Tensor, operator: Operator) -> Tensor:
         self.check_graph("nodes", self.links.shape[-2], operator.num_nodes)
-        h_A = self.after_links(apply_operator(operator, self.links) + over_nodes(self.links_bias))
+        h_A = self.after_links(apply_operator(operator, self.links) + over_nodes(self.links_bias, h.shape[-2]))
         h_X = self.after_first(h)
         z = (linear(torch.cat([h_A, h_X], dim=-1), self.joint, self.joint_bias) + h_A + h_X).relu()
         return self.after_last(linear(z, self.last, self.last_bias), self.drop)

@@ -13,6 +13,7 @@ from torch.nn.functional import elu
 from pcnet.errors import PcnetError
 from pcnet.graph import Operator
 from pcnet.nn._perceptron import Activation
+from pcnet.nn._products import by_runs
 from pcnet.nn.conv import PCConv
 from pcnet.nn.conv._polynomial_conv import FilterBasis
 from pcnet.nn.models._filter_net import FilterNet, FilterNetSettings
@@ -59,11 +60,6 @@ class PCNetSettings(FilterNetSettings):
         return PCNet if self.layers == 1 else StackedPCNet
 
     @property
-    def side_by_side(self) -> bool:  # type: ignore[override]
-        """Matrix products of hidden layers round differently for many runs in one call."""
-        return self.layers == 1
-
-    @property
     def groups(self) -> tuple[str, ...]:
         return super().groups if self.layers == 1 else tuple(StackedPCNet.groups)
 
@@ -104,6 +100,7 @@ class StackedPCNet(StackedNet[PCNetSettings]):
 
     convs: Any
     drop_first, drop_hidden = "drop_in", "drop_hidden"
+    seeded = ("first", "weights", "biases", "scales", "last", "bias")
     groups: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "first": ("first",),
         "theta": ("convs",),
@@ -126,4 +123,4 @@ class StackedPCNet(StackedNet[PCNetSettings]):
         return self.convs[layer](h, operator)
 
     def activation(self, h: Tensor) -> Tensor:
-        return elu(h) if self.settings.activation == "elu" else h.relu()
+        return by_runs(elu, h) if self.settings.activation == "elu" else h.relu()

@@ -11,13 +11,13 @@ from torch import Tensor, nn
 from torch.nn.functional import batch_norm, layer_norm
 
 from pcnet.graph import Operator
+from pcnet.nn._products import ROUND, by_runs, over_nodes, times
 from pcnet.nn.models._layered_net import (
     LayeredNet,
     LayeredNetSettings,
     empty,
     glorot,
     linear,
-    over_nodes,
     uniform_by_inputs,
     zeros,
 )
@@ -32,6 +32,8 @@ EPSILON = 1e-5
 @dataclass(frozen=True)
 class StackedNetSettings(LayeredNetSettings):
     """What stacked methods have in common, as in Luo et al., NeurIPS 2024; by default the two published layers."""
+
+    side_by_side: ClassVar[bool] = True
 
     layers: int = setting(2, "number of layers", least=1, most=15)
     norm: Norm = setting(
@@ -110,25 +112,26 @@ class StackedNet(LayeredNet[T]):
     def layers(self, h: Tensor, operator: Operator) -> Tensor:
         jumping, total = getattr(self.settings, "jumping", False), h.new_zeros(())
         for layer in range(1 + len(self.weights)):
-            mapped = h @ self.weights[layer - 1] if layer else h
-            h = self._mixed(layer, mapped, operator)
+            h = self._mixed(layer, h, operator)
             if not self.head and layer == len(self.weights):
                 return h
             h = self.drop(self.activation(h), self.drop_hidden)
             total = total + h if jumping else h
         return linear(total, self.last, self.bias)
 
-    def _mixed(self, layer: int, mapped: Tensor, operator: Operator) -> Tensor:
-        """norm(g(h W) + h V) + b, from h [W ‖ V]."""
-        if self.skip:
-            mapped, kept = mapped.chunk(2, dim=-1)
-        h = self.passed(layer, mapped, operator)
-        if self.skip:
-            h = h + kept
+    def _mixed(self, layer: int, h: Tensor, operator: Operator) -> Tensor:
+        """norm(g(h W) + h V) + b; of the first layer, h is X [W ‖ V] already."""
+        if layer == 0:
+            mapped, *kept = h.chunk(1 + self.skip, dim=-1)
+            h = self.passed(0, mapped, operator)
+            h = h + kept[0] if self.skip else h
+        else:
+            weight, *skip = self.weights[layer - 1].chunk(1 + self.skip, dim=-1)
+            mixed = self.passed(layer, times(h, weight), operator)
+            h = times(h, skip[0], plus=mixed) if self.skip else mixed
         if self.norm != "none":
-            h = layer_norm(h, h.shape[-1:], eps=EPSILON) if self.norm == "layer" else over_columns(h)
-            h = h * over_nodes(self.scales[layer])
-        return h + over_nodes(self.biases[layer]) if len(self.biases) else h
+            return normalised(h, self.norm, self.scales[layer], self.biases[layer])
+        return h + over_nodes(self.biases[layer], h.shape[-2]) if len(self.biases) else h
 
     def passed(self, layer: int, h: Tensor, operator: Operator) -> Tensor:
         """g_l(h)."""
@@ -139,8 +142,16 @@ class StackedNet(LayeredNet[T]):
         return h.relu()
 
 
-def over_columns(h: Tensor) -> Tensor:
-    """(h − mean) / √(variance + ε), for each column over all nodes; R runs are R times as many columns."""
+def normalised(h: Tensor, norm: Norm, scale: Tensor, shift: Tensor) -> Tensor:
+    """γ (h − mean) / √(variance + ε) + β, over the columns of a node ("layer") or the nodes of a column ("batch")."""
+    if norm == "layer":
+        scale, shift = (over_nodes(row, h.shape[-2]) for row in (scale, shift))
+        return torch.addcmul(shift, layer_norm(h, h.shape[-1:], eps=EPSILON), scale)
+    # Where columns fill whole vectors, those of all runs are normalised together.
+    return _over_columns(h, scale, shift) if h.shape[-1] % ROUND == 0 else by_runs(_over_columns, h, scale, shift)
+
+
+def _over_columns(h: Tensor, scale: Tensor, shift: Tensor) -> Tensor:
     columns = h if h.ndim == 2 else h.permute(1, 0, 2).flatten(1)
-    found = batch_norm(columns, None, None, training=True, eps=EPSILON)
+    found = batch_norm(columns, None, None, scale.flatten(), shift.flatten(), training=True, eps=EPSILON)
     return found if h.ndim == 2 else found.view(-1, h.shape[0], h.shape[2]).permute(1, 0, 2)

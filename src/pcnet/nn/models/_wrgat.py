@@ -19,7 +19,8 @@ from pcnet.nn._dropout import DeviceDraws, Draws
 from pcnet.nn._edges import csr_like, weighted_sums
 from pcnet.nn._module import RunModule
 from pcnet.nn._perceptron import Perceptron
-from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, over_nodes, uniform, zeros
+from pcnet.nn._products import over_nodes
+from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, uniform, zeros
 from pcnet.nn.models._methods import method
 from pcnet.nn.models._model import Memory, setting
 from pcnet.propagate import product
@@ -91,7 +92,7 @@ class WRGAT(LayeredNet[WRGATSettings]):
     def _gathered(self, mapped: Tensor, layer: int, relations: Relations) -> Tensor:
         """h' of a layer, from W_0 h, W_1 h, …, (1 + relations, n, d)."""
         own, z = mapped.select(-3, 0), mapped.narrow(-3, 1, relations.count)
-        h = own + over_nodes(self.biases[layer])
+        h = own + over_nodes(self.biases[layer], own.shape[-2])
         if relations.pattern.nnz == 0:
             return h
         # Scores of a relation's nodes: (relations, n), once for each half of a_r.
