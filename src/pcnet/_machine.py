@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 
+from pcnet._code import commit
 from pcnet._version import __version__
 from pcnet.errors import PcnetError
 
@@ -57,8 +58,9 @@ def command_line() -> str:
 
 
 def versions() -> dict[str, str]:
-    """Versions of Python and of the packages that touch a number."""
-    found = {"pcnet": __version__, "python": platform.python_version()}
+    """Versions of Python and of the packages that touch a number; of pcnet also the commit, in a checkout."""
+    own = {"pcnet": __version__, "commit": commit() or "", "python": platform.python_version()}
+    found = {name: number for name, number in own.items() if number}
     for package in ("torch", "torch_geometric", "numpy", "scipy", "scikit-learn"):
         try:
             found[package] = version(package)

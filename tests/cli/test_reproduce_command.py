@@ -12,15 +12,17 @@ SMALL = ("reproduce", "table2", "--methods", "pcnet", "--datasets", "citeseer", 
 def test_a_table_is_computed_once(pcnet, place):
     code, out, _ = pcnet(*SMALL, "--json", "all.json")
     assert code == 0
-    assert "table2.json and table2.md are in results" in out
-    report = json.loads((place / "results" / "table2.json").read_text())
+    assert "table2.json and table2.md are in runs/tables" in out
+    assert not (place / "results").exists()
+    tables = place / "runs" / "tables"
+    report = json.loads((tables / "table2.json").read_text())
     assert json.loads((place / "all.json").read_text()) == {"table2": report}
     (cell,) = report["cells"]
     assert (cell["method"], cell["dataset"], cell["runs"]) == ("pcnet", "citeseer", 1)
     assert cell["paper"]["mean"] == 81.76
     assert cell["verdict"]["word"] in ("reproduced", "above", "below")
     assert {"command", "date", "machine", "versions"} <= {*report}
-    page = (place / "results" / "table2.md").read_text()
+    page = (tables / "table2.md").read_text()
     assert f"{cell['test']['mean']:.2f}" in page
     assert "pcnet reproduce table2" in page
     assert "- cells that it computed: 1, in " in page
@@ -29,7 +31,7 @@ def test_a_table_is_computed_once(pcnet, place):
     code, out, _ = pcnet(*SMALL)
     assert code == 0
     assert "1 of 1 cells are in runs/reproduce already" in " ".join(out.split())
-    assert "cells that it computed" not in (place / "results" / "table2.md").read_text()
+    assert "cells that it computed" not in (tables / "table2.md").read_text()
     assert kept.stat().st_mtime_ns == written
     kept.write_text('{"fingerprint')
     code, out, _ = pcnet(*SMALL)
@@ -38,9 +40,27 @@ def test_a_table_is_computed_once(pcnet, place):
     assert json.loads(kept.read_text())["test"] == cell["test"]
     known = (*SMALL[:3], "pcnet,mlp", *SMALL[4:], "--only-known")
     assert pcnet(*known).code == 0
-    report = json.loads((place / "results" / "table2.json").read_text())
+    report = json.loads((tables / "table2.json").read_text())
     assert [each["method"] for each in report["cells"]] == ["pcnet"]
     assert report["missing"] == [{"method": "mlp", "dataset": "citeseer", "reason": "not computed yet"}]
+
+
+def test_a_full_table_is_never_replaced_by_a_part(pcnet, place):
+    """More cells, or more runs, stay; the part lies beside them."""
+    assert pcnet(*SMALL).code == 0
+    tables = place / "runs" / "tables"
+    report = json.loads((tables / "table2.json").read_text())
+    report["cells"].append({**report["cells"][0], "dataset": "cora"})
+    (tables / "table2.json").write_text(json.dumps(report))
+    code, out, _ = pcnet(*SMALL)
+    assert code == 0
+    assert "table2.json has more than this report has, and stays as it is" in " ".join(out.split())
+    assert json.loads((tables / "table2.json").read_text()) == report
+    part = json.loads((tables / "table2-part.json").read_text())
+    assert [cell["dataset"] for cell in part["cells"]] == ["citeseer"]
+    assert {path.name for path in tables.iterdir()} == {
+        f"table2{part}.{kind}" for part in ("", "-part") for kind in ("json", "md", "png")
+    }
 
 
 REFUSED = {

@@ -104,7 +104,7 @@ def test_rows_of_table_4_are_a_method_with_other_settings(name):
 def test_no_cell_of_a_row_is_lost():
     for name, other in ALIKE.items():
         own = raw(name)
-        assert {*own} <= {"like", "source", "model", "table2"}
+        assert {*own} <= {"like", "source", "by_test", "model", "table2"}
         assert {*own.get("table2", {})} <= {*method_file(other).content["table2"]}
 
 

@@ -116,9 +116,20 @@ def test_tables_protocols_and_seeds():
 @pytest.mark.parametrize("name", method_files())
 def test_no_key_of_a_file_is_idle(name):
     content = method_file(name).content
-    assert {*content} <= {"method", "like", "source", "model", "training", "grid", "space", "page", *presets()}
+    assert {*content} <= {
+        "method",
+        "like",
+        "source",
+        "by_test",
+        "model",
+        "training",
+        "grid",
+        "space",
+        "page",
+        *presets(),
+    }
     assert {*content.get("page", {})} <= {"idea", "products", "homophily", "text"}
-    known = {"source", "model", "training", "rerun"}
+    known = {"source", "by_test", "model", "training", "rerun"}
     assert all({*entry} <= known for table in tuple(presets()) for entry in content.get(table, {}).values())
 
 

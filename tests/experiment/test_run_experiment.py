@@ -49,6 +49,15 @@ def test_on_the_embedded_graph(monkeypatch):
     assert len(result.notes) == len(set(result.notes))
 
 
+@pytest.mark.parametrize(("method", "told"), [("pcnet", True), ("pcnet-by-validation", False), ("gcn", False)])
+def test_settings_that_test_chose_are_said_to_be_so(monkeypatch, method, told):
+    """Wherever a result is shown, and also where some of them are changed."""
+    monkeypatch.delenv("PCNET_DATA", raising=False)
+    experiment = resolve("citeseer", method, overrides=["epochs=2"], runs=1)
+    result = run_experiment(load_dataset("citeseer"), experiment)
+    assert any("chosen by test" in note for note in result.notes) == told
+
+
 def test_fixed_splits_start_over(graph):
     ids = [torch.arange(start, 300, 3) for start in range(3)]
     rotated = [tuple(ids[(turn + place) % 3] for place in range(3)) for turn in range(3)]

@@ -92,7 +92,10 @@ def test_model_gradients_without_dropout(activation, hidden, sparse) -> None:
 
 
 def test_gradients_with_dropout_are_those_of_the_same_masks() -> None:
-    """With the draws held fixed, the step is a smooth function: its gradient is compared with finite differences."""
+    """With the draws held fixed, the loss is linear in each parameter: differences are derivatives, but for rounding.
+
+    Along a direction of standard normal draws, a derivative is about as large as the gradient is long.
+    """
     operator = ring(200, torch.float32).to(CUDA)
     x = CSR.from_scipy(scipy.sparse.random(200, 30, 0.2, random_state=0)).to(CUDA)
     model = PCNet.stack(
@@ -114,7 +117,7 @@ def test_gradients_with_dropout_are_those_of_the_same_masks() -> None:
             below = loss()
             parameter += 1e-2 * direction
         numeric, exact = float((above - below) / 2e-2), float((grad * direction).double().sum())
-        assert numeric == pytest.approx(exact, rel=2e-2, abs=0.5)
+        assert abs(numeric - exact) <= 1e-3 * float(grad.norm())
 
 
 @pytest.mark.parametrize("precision", ["float32", "tf32", "bfloat16"])
@@ -201,7 +204,7 @@ def test_training_without_dropout_follows_the_cpu() -> None:
 def test_every_loss_is_captured_and_follows_the_cpu() -> None:
     """All in one block, those with a kernel and those without, by every stopping rule."""
     graph = csbm(n=400, phi=0.5, classes=3, seed=1)
-    model = PCNetSettings(K=3, N=3, t=0.3, drop_in=0.0, drop_hidden=0.0)
+    model = PCNetSettings(K=3, N=6, t=0.3, drop_in=0.0, drop_hidden=0.0)
     base = TrainingSettings(lr={"all": 0.02}, epochs=60, patience=10)
     training = [
         dataclasses.replace(base, loss=loss, stopping=stopping, class_weight=weight)
@@ -222,7 +225,7 @@ def test_every_loss_is_captured_and_follows_the_cpu() -> None:
 def test_every_metric_chooses_epochs_on_the_device() -> None:
     """Captured like any epoch, and the values are those of the logits that are kept."""
     graph = csbm(n=400, phi=0.5, classes=3, seed=1)
-    model = PCNetSettings(K=3, N=3, t=0.3, drop_in=0.0, drop_hidden=0.0)
+    model = PCNetSettings(K=3, N=6, t=0.3, drop_in=0.0, drop_hidden=0.0)
     every = [*selections()] * 2
     training = [TrainingSettings(lr={"all": 0.02}, epochs=40, patience=15, select=select) for select in every]
     batch = runs(graph, len(every), model, training[0])

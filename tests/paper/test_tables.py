@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pcnet import PcnetError
+from pcnet._files import write_json
 from pcnet.compare import summarise
 from pcnet.paper import (
     Cell,
@@ -17,8 +18,10 @@ from pcnet.paper import (
     cells_table,
     overview_table,
     plot_differences,
+    published,
     table_report,
-    winners_table,
+    verdicts_report,
+    winners_tables,
 )
 
 CELL = Cell("table2", "pcnet", "citeseer")
@@ -32,6 +35,7 @@ def record(cell: Cell, per_run: list[float], splits: tuple[str, ...] | None = No
         "dataset": cell.dataset,
         "source": "somewhere",
         "rerun": None,
+        "fingerprint": f"{cell.method} on {cell.dataset}",
         "test": summarise(per_run).as_dict(),
         "seconds": 1.0,
         "split_hashes": list(splits or (f"split {run}" for run in range(len(per_run)))),
@@ -39,8 +43,8 @@ def record(cell: Cell, per_run: list[float], splits: tuple[str, ...] | None = No
 
 
 def test_cells_of_tables():
-    assert len(cells_of(["table2"], [], [])) == 15 * 6
-    assert len(cells_of(["table1", "table4"], [], ["cora"])) == 9 + 10
+    assert len(cells_of(["table2"], [], [])) == 16 * 6
+    assert len(cells_of(["table1", "table4"], [], ["cora"])) == 10 + 10
     assert cells_of(["table2"], ["PCNet"], ["CiteSeer"]) == [CELL]
     with pytest.raises(PcnetError, match=r"no method 'gnc'.*Did you mean 'gcn'"):
         cells_of(["table2"], ["gnc"], [])
@@ -141,15 +145,95 @@ def test_a_report_says_what_came_out():
     words = {cell["method"]: cell["verdict"]["word"] for cell in report["cells"]}
     assert words == {"pcnet": "reproduced", "gcn": "below", "mlp": "reproduced"}
     assert report["ranks"]["ours"] == {"pcnet": 1.0, "gcn": 2.0, "mlp": 3.0}
-    assert report["winners"]["cora"]["best"] == "pcnet"
-    assert not any(rival["indistinguishable"] for rival in report["winners"]["cora"]["rivals"])
-    text = "".join(sheet(report).markdown() for sheet in (overview_table, winners_table, cells_table))
+    won = report["winners"]["ours"]["cora"]
+    assert won["best"] == "pcnet"
+    assert not any(rival["indistinguishable"] for rival in won["rivals"])
+    text = "".join(sheet.markdown() for sheet in (overview_table(report), *winners_tables(report), cells_table(report)))
     assert "no settings yet" in text
     assert "PCNet" in text
     assert "91.45 ± " in text
     assert "Of 2 cells whose authors' code was run again, 1 of ours lie inside its 95 % interval." in text
     assert "Cells were computed: 2 on a CPU, today; 1 on a GPU, today." in text
     json.dumps(report)
+
+
+def test_pcnet_counts_once_with_the_settings_of_test_or_of_validation():
+    """Ranks and winners with the one leave out the other; nothing printed stands beside the second."""
+    levels = {"pcnet": 90.0, "gcn": 85.0, "mlp": 80.0, "pcnet-by-validation": 82.0}
+    records = {
+        Cell("table2", name, "cora"): record(Cell("table2", name, "cora"), [x] * 10) for name, x in levels.items()
+    }
+    records[Cell("table2", "pcnet", "cora")]["by_test"] = "its authors looked"
+    report = table_report("table2", records, {})
+    assert report["ranks"]["ours"] == {"pcnet": 1.0, "gcn": 2.0, "mlp": 3.0}
+    assert report["ranks"]["by validation"] == {"gcn": 1.0, "pcnet-by-validation": 2.0, "mlp": 3.0}
+    assert {*report["ranks"]["paper"]} == {"pcnet", "gcn", "mlp"}
+    assert [found["cora"]["best"] for found in report["winners"].values()] == ["pcnet", "gcn"]
+    assert [cell["paper"] for cell in report["cells"] if cell["method"] == "pcnet-by-validation"] == [None]
+    overview, (first, second) = overview_table(report), winners_tables(report)
+    assert {row[0]: row[2:] for row in overview.rows} == {
+        "MLP": ["3.00", "3.00", "3.00"],
+        "GCN": ["2.00", "1.00", "2.00"],
+        "PCNet": ["1.00", "", "1.00"],
+        "PCNet (by validation)": ["", "2.00", ""],
+    }
+    assert [row[0] for row in overview.rows if "‡" in row[1]] == ["PCNet"]
+    assert "‡ PCNet: settings chosen by test, its authors looked." in overview.notes
+    assert any("chose them by test" in note for note in first.notes)
+    assert "validation chose PCNet" in second.title
+
+
+def test_how_settings_were_chosen_is_counted():
+    cells = [Cell("table2", method, "cora") for method in ("mlp", "gcn", "arma", "pcnet")]
+    records = {cell: record(cell, [80.0] * 10) for cell in cells}
+    for cell, source in zip(cells, ("3 splits, 6", "10 splits, 6", "3 splits, 24"), strict=False):
+        records[cell]["source"] = f"validation on {source} settings"
+    notes = overview_table(table_report("table2", records, {})).notes
+    assert any("of 3 cells, among 6, 24 settings, of 2 on 3 splits" in note for note in notes)
+
+
+def test_verdicts_are_counted_with_repetitions_and_without():
+    """Once all that is printed, once each experiment; what only the floor lets pass by itself."""
+    here, there = Cell("table2", "gcn", "cora"), Cell("table4", "gprgnn", "cora")
+    again = Cell("table2", "gprgnn", "cora")
+    records = {
+        cell: record(cell, [published(cell.table).cell(cell.method, "cora").mean] * 10) for cell in (here, there)
+    }
+    # Beyond the printed ± 0.67, within 1.5.
+    records[again] = record(again, [88.54 + 1.0] * 10)
+    tables = {name: table_report(name, records, {}) for name in ("table2", "table4")}
+    counts = verdicts_report(tables)["counts"]
+    assert {name: [*row.values()] for name, row in counts.items()} == {
+        "table2": [2, 2, 1, 0, 0, 0],
+        "table4": [1, 1, 0, 0, 0, 0],
+        "all": [3, 3, 1, 0, 0, 0],
+        "distinct": [2, 2, 1, 0, 0, 0],
+    }
+    assert "2 reproduced (1 by the floor of 1.5 alone)" in overview_table(tables["table2"]).notes[0]
+
+
+def test_cells_say_what_code_computed_them(computed):
+    _, found = computed
+    older = {**found, "code": "another", "date": "today", "versions": {"commit": "0123456789ab"}}
+    before = {name: value for name, value in older.items() if name not in ("code", "versions")}
+    shown = []
+    for kept in ({**older, "code": found["code"]}, older, before):
+        report = table_report("table2", {CELL: kept}, {})
+        table = cells_table(report)
+        shown.append(table.rows[0][-1])
+        assert report["cells"][0]["stale"] == any("computed by other code" in note for note in table.notes)
+    assert shown == ["this", "0123456789ab", "not kept"]
+
+
+def test_a_folder_of_reports_keeps_cells_as_well(computed, tmp_path):
+    _, found = computed
+    sweep = TableSweep(tmp_path, runs=1)
+    assert sweep.known(CELL, print) is None
+    write_json(tmp_path / "table2.json", table_report("table2", {CELL: found}, {}))
+    kept = sweep.known(CELL, print)
+    assert {name: kept[name] for name in found} == json.loads(json.dumps(found))
+    assert TableSweep(tmp_path, runs=2).known(CELL, print) is None
+    assert sweep.known(Cell("table2", "mlp", "citeseer"), print) is None
 
 
 def test_a_picture_of_the_differences(tmp_path: Path):
@@ -174,7 +258,7 @@ def test_methods_on_other_splits_are_not_compared():
         cell = Cell("table2", method, "cora")
         splits = ("other",) * 10 if method == "mlp" else None
         records[cell] = record(cell, [80.0 + place + run for run in range(10)], splits)
-    rivals = table_report("table2", records, {})["winners"]["cora"]["rivals"]
+    rivals = table_report("table2", records, {})["winners"]["ours"]["cora"]["rivals"]
     assert [rival["method"] for rival in rivals] == ["pcnet"]
 
 

@@ -151,7 +151,7 @@ def test_truncation_error():
     assert truncation_error(1, 1, 1.0, (0, 2)) == pytest.approx((1 + math.e**2) / math.e**2)
 
 
-GOOD = {"K": 4, "N": 5, "t": 0.5, "p": 2.3}
+GOOD = {"K": 4, "N": 8, "t": 0.5, "p": 2.3}
 
 
 def test_good_settings_are_silent():
@@ -163,14 +163,15 @@ def test_good_settings_are_silent():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"N": 3}, ["5 entries span only 4 dimensions at K = 4, N = 3, t = 0.5"]),
+        ({"N": 3}, ["5 entries span only 4 dimensions at K = 4, N = 3, t = 0.5", "truncated far"]),
         ({"N": 3, "mode": "limit"}, []),
-        ({"N": 3, "identity": False}, []),
-        ({"N": 2, "identity": False}, ["4 entries span only 3 dimensions"]),
+        ({"N": 3, "identity": False}, ["truncated far from its limit: at K = 4, N = 3, t = 0.5, p = 2.3"]),
+        ({"N": 2, "identity": False}, ["4 entries span only 3 dimensions", "truncated far"]),
         ({"t": 0.0}, ["no heat kernel"]),
         ({"t": 0.0, "mode": "limit"}, ["no heat kernel"]),
         ({"p": 1.9}, ["p = 1.9 (b = p − 1 = 0.9) is below 2"]),
         ({"N": 3, "t": 0.0, "p": 1.0}, ["not identifiable", "no heat kernel", "below 2"]),
+        ({"N": 5, "t": 30.0}, ["truncated far"]),
     ],
 )
 def test_warnings_in_words(change, words):
@@ -179,6 +180,19 @@ def test_warnings_in_words(change, words):
     for sentence, part in zip(sentences, words, strict=True):
         assert part in sentence
         assert "Take" in sentence
+
+
+@given(st.integers(1, 6), st.integers(0, 12), st.floats(0, 2), st.floats(2, 4))
+def test_a_filter_that_is_as_far_from_its_limit_as_zero_is_named(K, N, t, p):
+    """With the error in one digit, and an N that ends it."""
+    error = truncation_error(K, N, t, (p - 2, p)).max()
+    said = [sentence for sentence in filter_warnings(K, N, t, p) if "truncated far" in sentence]
+    assert len(said) == (error > 0.9)
+    for sentence in said:
+        assert f"by up to {error:.1f} times" in sentence
+        better = int(sentence.partition("Take N = ")[2].partition(",")[0])
+        assert truncation_error(K, better, t, (p - 2, p)).max() <= 0.1
+        assert not [each for each in filter_warnings(K, better, t, p) if "truncated far" in each]
 
 
 def test_each_sentence_is_said_once(monkeypatch):

@@ -42,10 +42,13 @@ def reproduce(
     only_known: Annotated[
         bool, Option("--only-known", help="Report the cells that are computed already; the others say so.")
     ] = False,
-    store: Annotated[Path, Option(metavar="DIR", help="Folder that keeps every computed cell.")] = Path(
-        "runs/reproduce"
-    ),
-    out: Annotated[Path, Option(metavar="DIR", help="Folder for the reports.")] = Path("results"),
+    store: Annotated[
+        Path, Option(metavar="DIR", help="Folder that keeps every computed cell; reports of tables in it count, too.")
+    ] = Path("runs/reproduce"),
+    out: Annotated[
+        Path,
+        Option(metavar="DIR", help="Folder for the reports; one that has more cells is not replaced."),
+    ] = Path("runs/tables"),
     as_published: Annotated[
         bool,
         Option(
@@ -61,7 +64,8 @@ def reproduce(
     """Compute the paper's tables and figures again and say of each number whether it came out.
 
     Methods are trained with published settings where there are any, else with settings that a small grid has chosen by
-    validation. Every finished cell is kept: the same command goes on where it was interrupted. Datasets whose data is
+    validation; below PCNet, whose settings its authors chose by test, stands PCNet with settings that validation chose.
+    Every finished cell is kept: the same command goes on where it was interrupted. Datasets whose data is
     not at hand, and methods that are not implemented, say so.
     """
     device = "cpu" if as_published and device == "auto" else chosen_device(device)

@@ -103,13 +103,15 @@ def percent_interval(share: float, count: float) -> tuple[float, float]:
 class Verdict:
     """The word, and the numbers of the rule that gave it: `difference` is ours − published, in points.
 
-    `allowed` is how far apart the two may be, `reason` why a figure cannot be reproduced at all, or nothing.
+    `allowed` is how far apart the two may be, `reason` why a figure cannot be reproduced at all, or nothing; `by_floor`
+    says that it is reproduced only because 1.5 points are always allowed.
     """
 
     word: Literal["reproduced", "above", "below", "not reproducible"]
     difference: float
     allowed: float
     reason: str = ""
+    by_floor: bool = False
 
 
 def verdict(ours: Summary, mean: float, half_width: float, *, not_reproducible: str = "") -> Verdict:
@@ -131,11 +133,12 @@ def verdict(ours: Summary, mean: float, half_width: float, *, not_reproducible: 
             f"A published figure must be a mean and a half-width of at least 0, not {mean} ± {half_width}."
         )
     difference = ours.mean - mean
-    allowed = max(TOLERANCE, math.hypot(ours.half_width, half_width))
+    joint = math.hypot(ours.half_width, half_width)
+    allowed = max(TOLERANCE, joint)
     if not_reproducible:
         return Verdict("not reproducible", difference, allowed, not_reproducible)
     if abs(difference) <= allowed + ROUNDING:
-        return Verdict("reproduced", difference, allowed)
+        return Verdict("reproduced", difference, allowed, by_floor=abs(difference) > joint + ROUNDING)
     return Verdict("above" if difference > 0 else "below", difference, allowed)
 
 

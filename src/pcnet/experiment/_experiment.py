@@ -48,6 +48,8 @@ class Experiment:
     rerun: tuple[float, float] | None = None
     #: Where the settings come from.
     source: str = ""
+    #: How test scores chose the settings, or nothing.
+    by_test: str = ""
     #: The row of the preset's table; several may be one method with other settings.
     row: str = ""
     #: Whether the settings are those of a preset, with changes or without.
@@ -203,7 +205,7 @@ def _of_preset(
     seeds, used, published = tuple(preset.seeds[: preset.splits.get(name)]), entry or method.defaults, dict[str, Any]()
     if entry is not None:
         figure = preset.figures.get((method.name, name))
-        published = {"paper": figure, "rerun": entry.rerun, "source": entry.source}
+        published = {"paper": figure, "rerun": entry.rerun, "source": entry.source, "by_test": entry.by_test}
     place = (name, preset.name, preset.protocols[name], seeds)
     return Experiment(*place, used.model, used.training, row=method.name, of_a_preset=True, **published)
 

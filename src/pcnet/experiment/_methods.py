@@ -27,6 +27,8 @@ class Entry:
     source: str
     #: Mean and ± of the authors' code run again, where that was done.
     rerun: tuple[float, float] | None
+    #: How test scores chose them, or nothing where they did not, as far as is known.
+    by_test: str = ""
 
 
 @dataclass(frozen=True)
@@ -81,8 +83,9 @@ class MethodFile:
             for rates in training.keys() & {"lr", "wd"}:
                 known = ("all", *settings.groups)
                 training[rates] = {group: rate for group, rate in training[rates].items() if group in known}
-        source, rerun = layers[-1].get("source", self.content.get("source", "")), layers[-1].get("rerun")
-        return Entry(settings, TrainingSettings(**training), source, rerun and (rerun[0], rerun[1]))
+        source, by_test = (layers[-1].get(name, self.content.get(name, "")) for name in ("source", "by_test"))
+        rerun = layers[-1].get("rerun")
+        return Entry(settings, TrainingSettings(**training), source, rerun and (rerun[0], rerun[1]), by_test)
 
 
 @cache

@@ -78,8 +78,10 @@ class Result:
 
     @property
     def notes(self) -> list[str]:
-        """What the splits have to say, each sentence once."""
-        return list(dict.fromkeys(note for split in self.splits for note in split.notes))
+        """What is to be known of the settings and of the splits, each sentence once."""
+        by_test = self.experiment.by_test
+        chosen = [f"The settings were chosen by test, so the score says less than it seems: {by_test}."] * bool(by_test)
+        return list(dict.fromkeys([*chosen, *(note for split in self.splits for note in split.notes)]))
 
 
 def run_experiment(

@@ -17,4 +17,5 @@ from pcnet.paper._published import (
     published_statistics,
 )
 from pcnet.paper._reproduce import OTHERS, TABLES, reproduce
-from pcnet.paper._tables import cells_table, overview_table, plot_differences, table_report, winners_table
+from pcnet.paper._tables import cells_table, overview_table, plot_differences, table_report, winners_tables
+from pcnet.paper._verdicts import verdicts_report, verdicts_table

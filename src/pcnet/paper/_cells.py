@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 
 import torch
 
+from pcnet._code import code_hash
 from pcnet._files import read_json, write_json
 from pcnet._progress import OneStage, Progress, Silent
 from pcnet.data import dataset_named, load_dataset
@@ -115,7 +116,7 @@ def cells_of(
     cells = [
         Cell(each.name, method, dataset, as_published and method in ORIGINAL)
         for each in map(published, tables)
-        for method in each.methods
+        for method in each.rows
         for dataset in each.datasets
     ]
     chosen = {"method": [each.lower() for each in methods], "dataset": [dataset_named(each).name for each in datasets]}
@@ -145,7 +146,10 @@ def fingerprint(experiment: Experiment) -> str:
 
 @dataclass(frozen=True)
 class TableSweep:
-    """How cells are computed, and the folder that keeps them: one file each, which is complete or absent."""
+    """How cells are computed, and the folder that keeps them: one file each, which is complete or absent.
+
+    A cell that has no file there may stand in the report of its table, if that lies in the folder, as in `results/`.
+    """
 
     folder: Path
     data: Path | None = None
@@ -167,16 +171,24 @@ class TableSweep:
     def known(self, cell: Cell, report: Callable[[str], object]) -> Record | None:
         """What the folder has of a cell; a damaged file, or one of other settings, is as good as none."""
         path, experiment = self.path(cell), self.experiment(cell)
-        if experiment is None or not path.exists():
+        if experiment is None:
             return None
         try:
-            record = read_json(path)
+            record = read_json(path) if path.exists() else self._reported(cell)
+            if record is None:
+                return None
             if record["fingerprint"] == fingerprint(experiment) and record["test"]["per_run"]:
                 # What is not computed may have been put right since.
                 return {**record, **_known_anyway(experiment)}
         except (PcnetError, KeyError, TypeError):
             report(f"{path} is damaged and its cell is computed again.")
         return None
+
+    def _reported(self, cell: Cell) -> Record | None:
+        path = self.folder / f"{cell.table}{'-as-published' * cell.as_published}.json"
+        if not path.exists():
+            return None
+        return _reported_cells(path, path.stat().st_mtime_ns).get((cell.method, cell.dataset, cell.as_published))
 
     def compute(self, cell: Cell, progress: Progress | None = None) -> Record:
         """Train and score a cell, and keep it."""
@@ -202,6 +214,7 @@ class TableSweep:
             "dataset": cell.dataset,
             "as_published": cell.original and cell.original.label,
             "fingerprint": fingerprint(experiment),
+            "code": code_hash(),
             **_known_anyway(experiment),
             **{name: found[name] for name in ("settings", "test", "val", "epochs", "seconds")},
             "split_hashes": [split.hash for split in result.splits],
@@ -253,6 +266,18 @@ class TableSweep:
         return sum(experiment.training.epochs * len(experiment.seeds) for experiment in experiments)
 
 
+@lru_cache(maxsize=8)
+def _reported_cells(path: Path, changed: int) -> dict[tuple[str, str, bool], Record]:
+    """The cells of a table's report by method, dataset and whether they are as published; `changed` is when it was."""
+    return {(each["method"], each["dataset"], bool(each["as_published"])): each for each in read_json(path)["cells"]}
+
+
+def is_stale(record: Record) -> bool:
+    """Whether a cell was computed by code that does something else than this, or by nobody knows which."""
+    return record.get("code") != code_hash()
+
+
 def _known_anyway(experiment: Experiment) -> Record:
     """What is known of a cell without computing it: where its settings come from, and what its authors' code gave."""
-    return {"source": experiment.source, "rerun": None if experiment.rerun is None else list(experiment.rerun)}
+    rerun = None if experiment.rerun is None else list(experiment.rerun)
+    return {"source": experiment.source, "by_test": experiment.by_test, "rerun": rerun}

@@ -12,6 +12,9 @@ from pcnet._files import read_toml
 from pcnet.compare import half_width_of
 from pcnet.experiment import PRESETS, Preset
 
+#: PCNet with settings that validation chose; below PCNet's row, whose settings its authors chose by test.
+BY_VALIDATION = "pcnet-by-validation"
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -52,6 +55,11 @@ class Published:
     ranks: Mapping[str, float]
     groups: Mapping[str, tuple[str, ...]]
     notes: tuple[str, ...]
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """The methods that are computed: the printed ones, and below PCNet's row one that the paper does not have."""
+        return tuple(row for method in self.methods for row in (method, BY_VALIDATION)[: 1 + (method == "pcnet")])
 
     def cell(self, method: str, dataset: str) -> Figure | None:
         """The figure of a method on a dataset, or None where the table has no such cell."""

@@ -10,13 +10,14 @@ from typing import Any
 
 from rich.console import Console
 
-from pcnet._files import write_json, write_text
+from pcnet._files import read_json, write_json, write_text
 from pcnet.data import load_dataset
 from pcnet.errors import Interrupted, PcnetError
-from pcnet.paper._cells import Cell, Record, TableSweep
+from pcnet.paper._cells import Cell, Record, TableSweep, is_stale
 from pcnet.paper._datasets import datasets_table, run_datasets
 from pcnet.paper._figure2 import figure2_table, plot_figure2, run_figure2
-from pcnet.paper._tables import cells_table, overview_table, plot_differences, table_report, winners_table
+from pcnet.paper._tables import cells_table, overview_table, plot_differences, table_report, winners_tables
+from pcnet.paper._verdicts import verdicts_report, verdicts_table
 from pcnet.show import ProgressBar, Table, provenance_list
 
 #: The rows of the paper's tables that each target is about, and the targets that are no tables.
@@ -38,6 +39,9 @@ def reproduce(
 ) -> dict[str, Any]:
     """Compute what is missing and report all: in `out`, on the console, and by table or other target as plain data.
 
+    With all tables and both ablations goes a count of their verdicts. A report in `out` is never replaced by one that
+    lacks some of it, which is written beside it as NAME-part.
+
     `cells` are of tables, `others` of `OTHERS`. The sweep says how cells are computed and where they are kept; without
     `resume` all are computed anew, with `only_known` none is. Raises a PcnetError where no cell can be had, and
     `Interrupted` on Ctrl-C.
@@ -48,15 +52,18 @@ def reproduce(
         for table in dict.fromkeys(cell.table for cell in records):
             report = {**origin, "sweep": took, **table_report(table, records, missing)}
             name = f"{table}-as-published" if report["as_published"] else table
-            shown = [overview_table(report), *([winners_table(report)] if report["winners"] else [])]
-            _write(out / name, report, [*shown, cells_table(report)], console)
-            plot_differences(report, out / f"{name}.png")
+            shown = [overview_table(report), *winners_tables(report)]
+            path = _write(out / name, report, shown, console, [cells_table(report)])
+            plot_differences(report, path.with_name(f"{path.name}.png"))
             reports[name] = report
+        if {name for names in TABLES.values() for name in names} <= {*reports}:
+            reports["verdicts"] = counts = {**origin, **verdicts_report(reports)}
+            _write(out / "verdicts", counts, [verdicts_table(counts)], console)
     if "figure2" in others:
         with ProgressBar() as progress:
             reports["figure2"] = report = {**origin, **run_figure2(progress=progress)}
-        _write(out / "figure2", report, [figure2_table(report)], console)
-        plot_figure2(report, out / "figure2.png")
+        path = _write(out / "figure2", report, [figure2_table(report)], console)
+        plot_figure2(report, path.with_name(f"{path.name}.png"))
     if "datasets" in others:
         with ProgressBar() as progress:
             reports["datasets"] = report = {**origin, **run_datasets(sweep.data, progress=progress)}
@@ -79,6 +86,10 @@ def _compute(
     already = len(records)
     if already:
         say(f"{already} of {len(wanted)} cells are in {sweep.folder} already.")
+    if stale := sum(map(is_stale, records.values())):
+        say(
+            f"{stale} of them were computed by other code than this; the reports say which, --anew computes them again."
+        )
     try:
         with ProgressBar() as bar:
             for cell, record in sweep.each(left, processes, bar):
@@ -111,14 +122,34 @@ def _missing(cells: Sequence[Cell], data: Path | None) -> dict[Cell, str]:
     return reasons | {cell: "data not available" for cell in cells if cell.dataset in absent}
 
 
-def _write(path: Path, report: dict[str, Any], tables: Sequence[Table], console: Console) -> None:
-    """`path`.json, and its tables as `path`.md; on the screen the first two."""
+def _write(
+    path: Path, report: dict[str, Any], shown: Sequence[Table], console: Console, others: Sequence[Table] = ()
+) -> Path:
+    """`path`.json, and its tables as `path`.md, those that are `shown` also on the screen; returns the path it took."""
+    if _lacks_some_of(report, path.with_name(f"{path.name}.json")):
+        console.print(f"{path}.json has more than this report has, and stays as it is.", style="dim")
+        path = path.with_name(f"{path.name}-part")
     origin = provenance_list([report], report["command"])
     if (took := report.get("sweep")) and took["cells"]:
         how = f"{took['cells']}, in {took['seconds']:.0f} s, {took['processes']} at a time"
         origin += f"- cells that it computed: {how}\n"
     write_json(path.with_name(f"{path.name}.json"), report)
-    write_text(path.with_name(f"{path.name}.md"), "\n".join([*(table.markdown() for table in tables), origin]))
-    for table in tables[:2]:
+    write_text(path.with_name(f"{path.name}.md"), "\n".join([*(t.markdown() for t in (*shown, *others)), origin]))
+    for table in shown:
         console.print(table.rich())
     console.print(f"{path.name}.json and {path.name}.md are in {path.parent}")
+    return path
+
+
+def _lacks_some_of(report: dict[str, Any], there: Path) -> bool:
+    """Whether an earlier report has cells, or datasets, that this one does not have, or has with fewer runs."""
+    try:
+        before, now = _runs_of(read_json(there)), _runs_of(report)
+    except (PcnetError, KeyError, TypeError, AttributeError):
+        return False
+    return any(now.get(cell, -1) < runs for cell, runs in before.items())
+
+
+def _runs_of(report: dict[str, Any]) -> dict[Any, int]:
+    rows = report.get("cells") or report.get("rows") or []
+    return {(row.get("method"), row["dataset"]): row.get("runs", 0) for row in rows}

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from pcnet.compare import Summary, average_ranks, verdict, winners
 from pcnet.experiment import method_name
-from pcnet.paper._cells import NOT_REPRODUCIBLE, Cell, Record
-from pcnet.paper._published import Figure, published
+from pcnet.paper._cells import NOT_REPRODUCIBLE, Cell, Record, is_stale
+from pcnet.paper._published import BY_VALIDATION, Figure, published
 from pcnet.show import COLOURS, MARKERS, SOFT, Table, panels, save_figure, styled
 from pcnet.show import RULE as LINE
 
@@ -21,23 +22,34 @@ RULE = (
 )
 #: Beside a mean that was made as its authors made it, and not by what validation chooses.
 DAGGER = "†"
+#: Beside a mean whose settings test scores chose, in all that is known.
+BY_TEST = "‡"
 #: Points beyond which a cell is drawn at the edge, with its number: one outlier must not flatten the others.
 EDGE = 8.0
 #: What stands beside a mean in the overview, and the colour and the marker of its verdict in every picture.
 MARKS = {"reproduced": "", "below": " ↓", "above": " ↑", "not reproducible": " *"}
+#: What is said of settings that test scores chose, before how they did.
+OF_TEST = "settings chosen by test, "
 LOOKS = dict(zip(MARKS, zip(COLOURS, MARKERS, strict=True), strict=False))
 
 
 def table_report(table: str, records: Mapping[Cell, Record], missing: Mapping[Cell, str]) -> dict[str, Any]:
     """Every cell of a table with its verdict; average ranks, ours and the paper's; the winners of each dataset."""
     paper, records = published(table), {cell: record for cell, record in records.items() if cell.table == table}
-    methods = [method for method in paper.methods if any(cell.method == method for cell in records)]
+    methods = [method for method in paper.rows if any(cell.method == method for cell in records)]
     datasets = [name for name in paper.datasets if any(cell.dataset == name for cell in records)]
     means = {
         "ours": {(cell.method, cell.dataset): record["test"]["mean"] for cell, record in records.items()},
         "paper": {place: figure.mean for place, figure in paper.figures.items()},
     }
-    rows = {whose: {m: [own.get((m, d)) for d in datasets] for m in methods} for whose, own in means.items()}
+    # PCNet counts once: with its authors' settings, as in the paper's ranks, or with those that validation chose.
+    sides = {"ours": ("ours", BY_VALIDATION), "paper": ("paper", BY_VALIDATION)}
+    if BY_VALIDATION in methods and "pcnet" in methods:
+        sides = {"ours": sides["ours"], "by validation": ("ours", "pcnet"), "paper": sides["paper"]}
+    rows = {
+        side: {m: [means[whose].get((m, d)) for d in datasets] for m in methods if m != other}
+        for side, (whose, other) in sides.items()
+    }
     in_their_way = any(cell.as_published for cell in records)
     return {
         "table": table,
@@ -52,8 +64,8 @@ def table_report(table: str, records: Mapping[Cell, Record], missing: Mapping[Ce
             for cell, reason in missing.items()
             if cell.table == table
         ],
-        "ranks": {whose: average_ranks(own) if len(methods) > 1 else {} for whose, own in rows.items()},
-        "winners": {name: asdict(winners(scores)) for name in datasets if len(scores := _runs(records, name)) > 1},
+        "ranks": {side: average_ranks(own) if len(own) > 1 else {} for side, own in rows.items()},
+        "winners": {side: _winners(records, datasets, sides[side][1]) for side in sides if side != "paper"},
         "notes": list(paper.notes),
     }
 
@@ -61,11 +73,19 @@ def table_report(table: str, records: Mapping[Cell, Record], missing: Mapping[Ce
 def _cell(cell: Cell, record: Record, figure: Figure | None) -> dict[str, Any]:
     ours = Summary.from_dict(record["test"])
     row = {**record, "runs": len(ours.per_run), "half_width": ours.half_width, "paper": None, "verdict": None}
+    row["stale"] = is_stale(record)
     if figure is not None and figure.mean is not None and figure.half_width is not None:
         reason = NOT_REPRODUCIBLE.get((cell.table, cell.method), "")
         found = verdict(ours, figure.mean, figure.half_width, not_reproducible=reason)
         row["paper"], row["verdict"] = asdict(figure), asdict(found)
     return row
+
+
+def _winners(records: Mapping[Cell, Record], datasets: Sequence[str], without: str) -> dict[str, Any]:
+    """Who wins on each dataset where two or more methods were run, one method left out."""
+    others = {cell: record for cell, record in records.items() if cell.method != without}
+    scores = {name: _runs(others, name) for name in datasets if any(cell.dataset == name for cell in others)}
+    return {name: asdict(winners(own)) for name, own in scores.items() if len(own) > 1}
 
 
 def _runs(records: Mapping[Cell, Record], dataset: str) -> dict[str, list[float]]:
@@ -81,16 +101,17 @@ def overview_table(report: Mapping[str, Any]) -> Table:
     texts = {(each["method"], each["dataset"]): each["reason"] for each in report["missing"]}
     datasets = dict.fromkeys([*report["datasets"], *(name for _, name in texts)])
     computed = {cell["method"] for cell in report["cells"]}
-    ordered = [method for method in published(report["table"]).methods if method in computed]
+    ordered = [method for method in published(report["table"]).rows if method in computed]
     methods, ranks = dict.fromkeys([*ordered, *(method for method, _ in texts)]), report["ranks"].values()
-    by_label: dict[str, dict[str, None]] = {}
+    marked: dict[tuple[str, str], dict[str, None]] = {}
     for cell in report["cells"]:
-        found, label = cell["verdict"], cell.get("as_published")
+        found, said = cell["verdict"], {DAGGER: cell.get("as_published"), BY_TEST: cell.get("by_test")}
         beside = "" if found is None else f" ({found['difference']:+.2f}{MARKS[found['word']]})"
-        mean = f"{cell['test']['mean']:.2f}{DAGGER if label else ''}"
-        texts[cell["method"], cell["dataset"]] = f"{mean} ± {cell['half_width']:.2f}{beside}"
-        if label:
-            by_label.setdefault(label, {})[method_name(cell["method"])] = None
+        marks = "".join(mark for mark, label in said.items() if label)
+        texts[cell["method"], cell["dataset"]] = f"{cell['test']['mean']:.2f}{marks} ± {cell['half_width']:.2f}{beside}"
+        for mark, label in said.items():
+            if label:
+                marked.setdefault((mark, label), {})[method_name(cell["method"])] = None
     rows = [
         [
             method_name(method),
@@ -99,24 +120,52 @@ def overview_table(report: Mapping[str, Any]) -> Table:
         ]
         for method in methods
     ]
-    counts = Counter(cell["verdict"]["word"] for cell in report["cells"] if cell["verdict"] is not None)
-    said = ", ".join(f"{count} {word}" for word, count in counts.items())
     notes = [
-        f"Verdicts: {said or 'none'}. {report['rule']}.",
+        f"Verdicts: {_of_verdicts(report)}. {report['rule']}.",
         "Ours ± the larger half of the 95 % bootstrap interval of the mean over runs; in brackets ours − paper, with ↑ "
         "above, ↓ below, * not reproducible. Ranks, ours and the paper's: mean over these datasets, ties shared.",
+        *(
+            f"{mark} {', '.join(names)}: {OF_TEST * (mark == BY_TEST)}{label}."
+            for (mark, label), names in marked.items()
+        ),
+        *_of_choices(report),
     ]
     if again := [(cell["test"]["mean"], *cell["rerun"]) for cell in report["cells"] if cell["rerun"] is not None]:
         inside = sum(abs(ours - mean) <= half for ours, mean, half in again)
         notes += [
             f"Of {len(again)} cells whose authors' code was run again, {inside} of ours lie inside its 95 % interval."
         ]
-    notes += [f"{DAGGER} {', '.join(names)}: {label}." for label, names in by_label.items()]
-    return Table(report["title"], ("method", *datasets, "rank", "paper's"), rows, notes, wrap=True)
+    headings = {"ours": "rank", "by validation": "rank, PCNet by validation", "paper": "paper's rank"}
+    columns = ("method", *datasets, *(headings[side] for side in report["ranks"]))
+    return Table(report["title"], columns, rows, notes, wrap=True)
+
+
+def _of_verdicts(report: Mapping[str, Any]) -> str:
+    verdicts = [cell["verdict"] for cell in report["cells"] if cell["verdict"] is not None]
+    floor = sum(each["by_floor"] for each in verdicts)
+    aside = {"reproduced": f" ({floor} by the floor of 1.5 alone)" * bool(floor)}
+    counts = Counter(each["word"] for each in verdicts)
+    return ", ".join(f"{count} {word}{aside.get(word, '')}" for word, count in counts.items()) or "none"
+
+
+def _of_choices(report: Mapping[str, Any]) -> list[str]:
+    """Among how many settings validation chose, on how many splits, and what that is worth."""
+    found = [re.fullmatch(r"validation on (\d+) splits, (\d+) settings", cell["source"]) for cell in report["cells"]]
+    chosen = [(int(each[1]), int(each[2])) for each in found if each is not None]
+    if not chosen:
+        return []
+    sizes, few = sorted({size for _, size in chosen}), min(splits for splits, _ in chosen)
+    on_few = sum(splits == few for splits, _ in chosen)
+    return [
+        f"Validation chose the settings of {len(chosen)} cells, among {', '.join(map(str, sizes))} settings, of "
+        f"{on_few} on {few} splits: one setting for all splits of a cell. These overlap, so that a test node of one is "
+        "often a validation node of another. The other settings are published ones. Rows that searched more, or by "
+        "test, have an advantage in ranks and winners that no test here sees."
+    ]
 
 
 def cells_table(report: Mapping[str, Any]) -> Table:
-    """One line a cell: paper, ours, interval, runs, difference, verdict, and where the settings come from."""
+    """One line a cell: paper, ours, interval, runs, difference, verdict, the settings' source, and the code's."""
     rows = []
     for cell in report["cells"]:
         paper, found, test, again = cell["paper"], cell["verdict"], cell["test"], cell["rerun"]
@@ -131,32 +180,50 @@ def cells_table(report: Mapping[str, Any]) -> Table:
                 "difference": "" if found is None else f"{found['difference']:+.2f}",
                 "verdict": "; ".join(word for word in (found and found["word"], cell.get("as_published")) if word),
                 "authors' code, rerun": "" if again is None else f"{again[0]:.2f} ± {again[1]:.2f}",
-                "seconds": f"{cell['seconds']:.1f}",
-                "settings": cell["source"],
+                # Of a cell that was computed within a search, it is not known.
+                "seconds": "" if cell["seconds"] is None else f"{cell['seconds']:.1f}",
+                "settings": f"{cell['source']}{', by test' * bool(cell.get('by_test'))}",
+                "code": cell.get("versions", {}).get("commit", "not kept") if cell["stale"] else "this",
             }
         )
     places = Counter((cell["machine"], cell["date"]) for cell in report["cells"] if "machine" in cell)
     where = "; ".join(f"{count} on {machine}, {date}" for (machine, date), count in places.items())
     notes = [f"Cells were computed: {where}."] if where else []
+    if stale := sum(cell["stale"] for cell in report["cells"]):
+        notes.append(
+            f"{stale} of {len(report['cells'])} cells were computed by other code than this; the last column has its "
+            "commit, where that was kept. --anew computes them again."
+        )
     title, texts = f"{report['title']}: every cell", [list(row.values()) for row in rows]
-    return Table(title, tuple(rows[0]), texts, notes, words=("dataset", "verdict", "settings"))
+    return Table(title, tuple(rows[0]), texts, notes, words=("dataset", "verdict", "settings", "code"))
 
 
-def winners_table(report: Mapping[str, Any]) -> Table:
-    """For each dataset the best method, and those that ten runs cannot tell from it."""
+def winners_tables(report: Mapping[str, Any]) -> list[Table]:
+    """For each dataset the best method, and those that ten runs cannot tell from it; PCNet with either settings."""
+    return [_winners_table(side, found) for side, found in report["winners"].items() if found]
+
+
+def _winners_table(side: str, by_dataset: Mapping[str, Any]) -> Table:
     rows = []
-    for name, found in report["winners"].items():
+    for name, found in by_dataset.items():
         equal = [rival["method"] for rival in found["rivals"] if rival["indistinguishable"]]
         worse = [rival for rival in found["rivals"] if not rival["indistinguishable"]]
         nearest = f"{method_name(worse[0]['method'])}, p = {worse[0]['corrected']:.3f}" if worse else ""
         words = found["note"] or ", ".join(map(method_name, equal)) or "none"
         rows.append([name, method_name(found["best"]), nearest, words])
-    notes = (
+    notes = [
         "Wilcoxon's signed-rank test of the best mean against each other method on the same splits, Holm-corrected "
         "within a dataset, at 0.05.",
-    )
+    ]
+    title = "Who wins"
+    if side == "by validation":
+        title = "Who wins where validation chose PCNet's settings, too"
+    elif any("pcnet" in (found["best"], *(r["method"] for r in found["rivals"])) for found in by_dataset.values()):
+        notes.append(
+            "PCNet's settings are its authors', who chose them by test: its wins are no evidence that it is better."
+        )
     columns = ("dataset", "best mean", "nearest that is worse", "not distinguishable from it")
-    return Table("Who wins", columns, rows, notes, words=columns)
+    return Table(title, columns, rows, notes, words=columns)
 
 
 @styled

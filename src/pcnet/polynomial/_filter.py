@@ -22,6 +22,8 @@ Mode = Literal["truncated", "limit"]
 _NARROWEST = 0.1
 _FEWEST_NODES, _MOST_NODES = 32, 2**14
 _GRID_POINTS = 2001
+#: By `truncation_error`, zero is 1 away from the limit: what is as far is no approximation, what is near is one.
+_FAR, _NEAR, _LONGEST = 0.9, 0.1, 64
 
 
 def truncated_filter(lam: ArrayLike, k: int, N: int, t: float) -> FloatArray:
@@ -259,11 +261,24 @@ def truncation_error(K: int, N: int, t: float, interval: Sequence[float]) -> Flo
     return np.abs(truncated - limit).max(axis=0) / np.abs(limit).max(axis=0)
 
 
+@lru_cache(maxsize=1024)
+def _truncation(K: int, N: int, t: float, p: float) -> tuple[float, int]:
+    """The largest truncation error on [p − 2, p]; where it is far, also the first N that is near, or 0 if none is."""
+
+    def error(N: int) -> float:
+        with np.errstate(all="ignore"):
+            return float(truncation_error(K, N, t, (p - 2, p)).max())
+
+    found = error(N)
+    return found, next((n for n in range(N + 1, _LONGEST) if error(n) <= _NEAR), 0) if found > _FAR else 0
+
+
 def filter_warnings(K: int, N: int, t: float, p: float, identity: bool = True, mode: Mode = "truncated") -> list[str]:
     """Sentences about settings that are legal but probably not what was meant; none for good ones.
 
-    They name a θ that is not identifiable (truncated mode only), a missing heat kernel (t = 0), and a p below the
-    range of `admissible_p`.
+    In truncated mode they name a θ that is not identifiable, and a filter that is as far from its limit as zero is,
+    on λ̃ ∈ [p − 2, p], the range of η = ½; in every mode a missing heat kernel (t = 0), and a p below the range of
+    `admissible_p`.
     """
     t, p = finite_number("t", t), finite_number("p", p)
     sentences = []
@@ -273,6 +288,13 @@ def filter_warnings(K: int, N: int, t: float, p: float, identity: bool = True, m
             sentences.append(
                 f"θ is not identifiable: its {found.parameters} entries span only {found.rank} dimensions at "
                 f"K = {K}, N = {N}, t = {t:g}. Take N above K, a smaller K, or mode='limit'."
+            )
+        error, better = _truncation(K, N, t, p)
+        if error > _FAR:
+            sentences.append(
+                f"The filter is truncated far from its limit: at K = {K}, N = {N}, t = {t:g}, p = {p:g} it misses "
+                f"(1 − λ̃)^k e^(tλ̃) by up to {error:.1f} times its largest value. Take "
+                f"{f'N = {better}, or ' * (better > 0)}mode='limit', unless published settings are meant."
             )
     if t == 0:
         sentences.append(
