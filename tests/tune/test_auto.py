@@ -11,9 +11,9 @@ import torch
 
 from pcnet import PcnetError, csbm, make_split
 from pcnet._progress import Silent
-from pcnet.experiment import VAL_SHARE, Ensemble, method_file, resolve, targets_of_all
+from pcnet.experiment import VAL_SHARE, Ensemble, resolve, targets_of_all
 from pcnet.graph import Graph
-from pcnet.tune import CONTENDERS, Contest, Space, auto, compete, refitted
+from pcnet.tune import Contest, auto, compete, refitted
 from pcnet.tune._contest import FOLDS, Answers, affordable
 
 METHODS = ("pcnet", "mlp", "gcn")
@@ -140,11 +140,3 @@ def test_slow_methods_are_left_out_where_time_ends_the_contest(graph, tmp_path):
     chosen = compete(graph, contest, known, tmp_path / "some", held=held, threads=1)
     assert {*chosen.slow} == {*METHODS}
     assert {each.values["method"] for each in chosen.ranking} == {"pcnet"}
-
-
-@pytest.mark.parametrize("method", CONTENDERS)
-def test_spaces_can_be_drawn_from(method):
-    """Every value of every space makes a model."""
-    file = method_file(method)
-    space = Space.from_json(dict(file.content["space"]), method, file.kind)
-    space.check((file.defaults.model, file.defaults.training))

@@ -20,11 +20,11 @@ from torch import Tensor
 from pcnet._progress import Progress, Silent
 from pcnet.compare import Metric, temperature
 from pcnet.errors import PcnetError
-from pcnet.experiment import MEMBERS, VAL_SHARE, method_file, method_name, resolve, targets_of_all
+from pcnet.experiment import MEMBERS, VAL_SHARE, method_name, resolve, targets_of_all
 from pcnet.graph import Graph, graph_hash, tensor_hash
 from pcnet.training import Outcome, Run, Targets, train
 from pcnet.tune._select import greedy, standing
-from pcnet.tune._space import Settings, Space, Values, settings_of
+from pcnet.tune._space import WIDE, Settings, Space, Values, settings_of, space_of
 from pcnet.tune._store import Database, Store
 from pcnet.tune._strategies import Halving, Job, Results, next_jobs
 from pcnet.tune._worker import Worker
@@ -97,12 +97,8 @@ class Contest:
 
     @cached_property
     def spaces(self) -> Mapping[str, Space]:
-        files = {name: method_file(name) for name in self.entrants}
-        return {
-            name: Space.from_json(dict(file.content["space"]), f"The space of {name}", file.kind)
-            for name, file in files.items()
-            if "space" in file.content
-        }
+        """What settings of each method are drawn from."""
+        return {name: space_of(name, WIDE) for name in self.entrants}
 
     def values(self, trial: int) -> Values:
         """A method's name, and what was drawn from its space: nothing for its defaults."""

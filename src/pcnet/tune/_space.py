@@ -24,6 +24,8 @@ from pcnet.training import ALL, TrainingSettings
 Settings = tuple[ModelSettings, TrainingSettings]
 Values = dict[str, Any]
 
+#: What commands call the space that every method has, of which `auto` draws.
+WIDE = "wide"
 #: Settings with a value for each parameter group, searched under names such as `lr.theta`.
 GROUPED = ("lr", "wd")
 
@@ -155,12 +157,16 @@ def read_space(path: str | Path, kind: type[ModelSettings] = PCNetSettings) -> S
 
 
 def space_of(method: str, path: str | Path | None = None) -> Space:
-    """A user's search space for a method; without a file the paper's for PCNet, and for others their grid.
+    """A user's space for a method, or its "wide" one; without either the paper's for PCNet, and for others their grid.
 
     >>> space_of("gcn").size
     6
+    >>> space_of("bernnet", "wide").axes["basis"].values
+    ('plain', 'orthonormal')
     """
     known = method_file(method)
+    if path == WIDE:
+        return Space.from_json(dict(known.space), f"The space of {known.name}", known.kind)
     if path is not None:
         return read_space(path, known.kind)
     if known.name == DEFAULT_METHOD:
