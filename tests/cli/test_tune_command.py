@@ -200,7 +200,7 @@ REFUSED = {
     "negative seed": ("tune citeseer --seed -1", "--seed must be at least 0, not -1"),
     "unknown strategy": (
         "tune citeseer --strategy gird",
-        "There is no strategy 'gird'; choose from random, halving, grid, optuna",
+        "There is no strategy 'gird'; choose from random, halving, evolve, grid, optuna",
     ),
     "sampler of another strategy": ("tune citeseer --strategy halving --sampler tpe", "A sampler belongs to"),
     "no such space": ("tune citeseer --space none.json", "There is no file none.json"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -15,13 +15,32 @@ from pcnet.errors import PcnetError, unknown
 from pcnet.experiment import DEFAULT_METHOD, Experiment, method_file, presets
 from pcnet.graph import Graph, graph_hash, tensor_hash
 from pcnet.training import Targets
+from pcnet.tune._evolution import Evolution
 from pcnet.tune._space import WIDE, Settings, Space, Values, published_space, settings_of, space_of, value_of
-from pcnet.tune._strategies import SAMPLERS, STRATEGIES, Job, RandomSearch, Results, check_installed, reported
+from pcnet.tune._strategies import (
+    SAMPLERS,
+    GridSearch,
+    Halving,
+    Job,
+    OptunaSearch,
+    RandomSearch,
+    Results,
+    check_installed,
+    reported,
+)
 
 #: The number of the trial that has the defaults; those that a strategy draws are numbered from 0.
 DEFAULTS = -1
 #: Points of a grid that are tried at most.
 LARGEST_GRID = 10_000
+#: Of a search, by the names of `--strategy`.
+STRATEGIES: Mapping[str, type[RandomSearch]] = {
+    "random": RandomSearch,
+    "halving": Halving,
+    "evolve": Evolution,
+    "grid": GridSearch,
+    "optuna": OptunaSearch,
+}
 #: A log loss of 10 is as bad as diverging; so is a share of 0.
 WORST_LOSS = 10.0
 
@@ -48,8 +67,9 @@ class Search:
     space: Space
     trials: int = 100
     strategy: str = ""
-    #: For the strategy "optuna": its sampler, and how many trials it suggests at a time.
+    #: For the strategy "optuna".
     sampler: str | None = None
+    #: For "optuna" and "evolve": how many trials are suggested at a time.
     batch: int = 32
     seed: int = 0
     leak: bool = False
@@ -137,6 +157,8 @@ class Search:
     @cached_property
     def _strategy(self) -> RandomSearch:
         more: tuple[Any, ...] = ()
+        if self.strategy == "evolve":
+            more = (self.batch,)
         if self.strategy == "optuna":
             more = self.batch, self.sampler, 0.0 if self.metric.sign > 0 else -WORST_LOSS
         return STRATEGIES[self.strategy](self.space, self.seed, self.trials, self.splits, *more)
@@ -157,7 +179,8 @@ class Search:
             "space": self.space.described,
             "base": _described(self.base),
             "strategy": self.strategy,
-            **({"sampler": self.sampler, "batch": self.batch} if self.strategy == "optuna" else {}),
+            **({"sampler": self.sampler} if self.strategy == "optuna" else {}),
+            **({"batch": self.batch} if self.strategy in ("evolve", "optuna") else {}),
             "trials": self.trials,
             "seed": self.seed,
             "leak": self.leak,
