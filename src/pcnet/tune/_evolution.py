@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -86,9 +86,20 @@ def ranked(results: Results, splits: Sequence[int], among: Sequence[int]) -> lis
 
 def child(space: Space, parents: Sequence[Values], random: np.random.Generator) -> Values:
     """A mixture of two of the parents, which are ordered, the best first, and about one value that is new."""
-    one, other = (parents[int(random.integers(len(parents), size=TOURNAMENT).min())] for _ in range(2))
+    one, other = _tournament(parents, random), _tournament(parents, random)
     mixed = {name: (one if random.random() < 0.5 else other)[name] for name in space.axes}
     return mutated(space, mixed, random)
+
+
+def child_of_any(spaces: Mapping[str, Space], parents: Sequence[Values], random: np.random.Generator) -> Values:
+    """A child of one of the parents, each of which names a method, and of those with the same method."""
+    method = _tournament(parents, random)["method"]
+    return {"method": method, **child(spaces[method], [each for each in parents if each["method"] == method], random)}
+
+
+def _tournament(parents: Sequence[Values], random: np.random.Generator) -> Values:
+    """The best of a few that are drawn."""
+    return parents[int(random.integers(len(parents), size=TOURNAMENT).min())]
 
 
 def mutated(space: Space, values: Values, random: np.random.Generator) -> Values:
