@@ -121,10 +121,12 @@ def trials_of(strategy: str, options: argparse.Namespace) -> int:
 
 def tables(report: Mapping[str, Any]) -> list[Table]:
     """Means over the seeds, by validation and by test, and how soon a strategy was as good as the first one."""
-    cells: dict[tuple[str, str], dict[str, list[Mapping[str, Any]]]] = defaultdict(lambda: defaultdict(list))
-    for row in report["rows"]:
-        cells[row["graph"], row["method"]][row["strategy"]].append(row)
-    complete = {cell: ways for cell, ways in cells.items() if {*ways} == {*WAYS}}
+    searches = {(row["graph"], row["method"], row["seed"], row["strategy"]): row for row in report["rows"]}
+    complete: dict[tuple[str, str], dict[str, list[Mapping[str, Any]]]] = defaultdict(lambda: defaultdict(list))
+    for graph, method, seed in dict.fromkeys(key[:3] for key in searches):
+        rows = {way: searches[key] for way in WAYS if (key := (graph, method, seed, way)) in searches}
+        for way in WAYS if len(rows) == len(WAYS) else ():
+            complete[graph, method][way].append(rows[way])
     sheets = []
     for figure, words in (("val", "validation score of the best trial"), ("test", "test score of that trial")):
         means = {cell: _means(ways, figure) for cell, ways in complete.items()}
