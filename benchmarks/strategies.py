@@ -48,6 +48,8 @@ TOGETHER = 12
 NOTES = (
     "Accuracy in percent, means over seeds, which are those of the strategies; the splits are the same. The best score "
     "of many trials is an optimistic one; test scores took no part in the search.",
+    "Halving has as many trials as take the runs of the random search; where its runs take longer, the end of the "
+    "seconds cuts its last step, and most of what it had promising is lost.",
 )
 
 
