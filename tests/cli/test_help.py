@@ -20,7 +20,7 @@ TRAIN = """
 """
 TUNE = """
     GRAPH --trials --preset --protocol --runs --splits --strategy --sampler --batch --seed --space --set --leak
-    --store --threads --device --data --json halving optuna tpe table3 fixed-48-32-20 best.json
+    --store --threads --device --data --json halving evolve optuna tpe wide table3 fixed-48-32-20 best.json
 """
 
 

@@ -116,6 +116,18 @@ def test_optuna(pcnet, place):
     assert json.loads((place / "r.json").read_text())["search"]["strategy"] == "optuna"
 
 
+def test_the_wide_space_of_a_method_with_published_settings(pcnet, place):
+    command = ("tune", "citeseer", "--method", "chebnetii", "--space", "wide", "--trials", "2", "--set", "epochs=3")
+    code, out, err = pcnet(*command, "--set", "K=3", "--runs", "1", "--json", "r.json")
+    assert (code, err) == (0, "")
+    # It has too many points for a grid.
+    assert "2 trials and the defaults, random search" in " ".join(out.split())
+    result = json.loads((place / "r.json").read_text())
+    assert result["search"]["space"]["basis"] == ["plain", "orthonormal"]
+    assert result["model"]["K"] == 3
+    assert not any("as published" in note for note in result["notes"])
+
+
 def test_a_space_of_ones_own(pcnet, place):
     (place / "mine.json").write_text('{"t": [0.25], "lr.first": [0.1, 0.2], "hidden": [3]}')
     assert (
@@ -188,7 +200,7 @@ REFUSED = {
     "negative seed": ("tune citeseer --seed -1", "--seed must be at least 0, not -1"),
     "unknown strategy": (
         "tune citeseer --strategy gird",
-        "There is no strategy 'gird'; choose from random, halving, grid, optuna",
+        "There is no strategy 'gird'; choose from random, halving, evolve, grid, optuna",
     ),
     "sampler of another strategy": ("tune citeseer --strategy halving --sampler tpe", "A sampler belongs to"),
     "no such space": ("tune citeseer --space none.json", "There is no file none.json"),

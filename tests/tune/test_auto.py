@@ -11,10 +11,10 @@ import torch
 
 from pcnet import PcnetError, csbm, make_split
 from pcnet._progress import Silent
-from pcnet.experiment import VAL_SHARE, Ensemble, method_file, resolve, targets_of_all
+from pcnet.experiment import VAL_SHARE, Ensemble, resolve, targets_of_all
 from pcnet.graph import Graph
-from pcnet.tune import CONTENDERS, Contest, Space, auto, compete, refitted
-from pcnet.tune._contest import FOLDS, Answers, affordable
+from pcnet.tune import Contest, Results, Score, auto, compete, refitted
+from pcnet.tune._contest import FOLDS, RANDOM, ROUND, Answers, affordable
 
 METHODS = ("pcnet", "mlp", "gcn")
 
@@ -67,6 +67,27 @@ def test_the_same_trials_end_in_the_same_ensemble(graph, tmp_path):
     assert stopped.runs < whole.runs
     assert stopped.members
     same(compete(graph, contest_on(graph), known, tmp_path / "parts", **parts), whole)
+
+
+def test_half_of_a_later_round_is_bred_from_the_best(graph):
+    """From any method: no trial is new in more than a few values to the best of its method before."""
+    contest = contest_on(graph, trials=3 + RANDOM + ROUND)
+    results, rounds = Results(), [*contest.rounds()]
+    for trials in rounds[:-1]:
+        drawn = contest.of_round(trials, results)
+        assert drawn == {trial: contest.values(trial) for trial in trials}
+        results.values |= drawn
+    # GCN is best, its last trials most of all.
+    for trial, values in results.values.items():
+        gain = (values["method"] == "gcn") + trial / 1000
+        results.scores[trial] = {fold: Score(gain, 1.0, 1) for fold in range(FOLDS)}
+    bred = contest.of_round(rounds[-1], results)
+    assert bred == contest.of_round(rounds[-1], results)
+    new = {trial: values for trial, values in bred.items() if values != contest.values(trial)}
+    assert [*new] == [trial for trial in rounds[-1] if trial % 2]
+    assert {values["method"] for values in new.values()} == {"gcn"}
+    results.values |= {trial: bred[trial] for trial in [*bred][2:]}
+    assert contest.of_round(rounds[-1], results) == dict([*bred.items()][2:])
 
 
 def test_an_interrupt_before_anything_is_complete(graph, tmp_path):
@@ -140,11 +161,3 @@ def test_slow_methods_are_left_out_where_time_ends_the_contest(graph, tmp_path):
     chosen = compete(graph, contest, known, tmp_path / "some", held=held, threads=1)
     assert {*chosen.slow} == {*METHODS}
     assert {each.values["method"] for each in chosen.ranking} == {"pcnet"}
-
-
-@pytest.mark.parametrize("method", CONTENDERS)
-def test_spaces_can_be_drawn_from(method):
-    """Every value of every space makes a model."""
-    file = method_file(method)
-    space = Space.from_json(dict(file.content["space"]), method, file.kind)
-    space.check((file.defaults.model, file.defaults.training))

@@ -111,7 +111,7 @@ def test_two_workers(start, undisturbed, tmp_path, killed):
     assert len(scores_on_test(folder)) == 123
 
 
-@pytest.mark.parametrize("strategy", ["random", pytest.param("halving", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("strategy", ["random", "evolve", pytest.param("halving", marks=pytest.mark.slow)])
 def test_killed_and_continued(start, undisturbed, tmp_path, strategy, graph, experiment, space):
     folder, chance = tmp_path / "store", random.Random(strategy)
     process = start(folder, strategy)
@@ -126,7 +126,7 @@ def test_killed_and_continued(start, undisturbed, tmp_path, strategy, graph, exp
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("strategy", ["random", "halving", "optuna"])
+@pytest.mark.parametrize("strategy", ["random", "halving", "evolve", "optuna"])
 def test_killed_often(start, undisturbed, tmp_path, strategy):
     if strategy == "optuna":
         pytest.importorskip("optuna")

@@ -37,17 +37,23 @@ def tune(
     strategy: Annotated[
         str | None,
         Option(
-            help="random; halving, a quarter of the work; grid, every point of a small space; or optuna.",
-            show_default="random for pcnet, grid for others",
+            help="random; halving, a quarter of the work; evolve, which learns from the best; grid, every point of a "
+            "small space; or optuna.",
+            show_default="grid for a small space, random for a large one",
         ),
     ] = None,
     sampler: Annotated[
         str | None, Option(help="What suggests Optuna's trials: tpe, gp or random.", show_default="tpe")
     ] = None,
-    batch: Annotated[int, Option(help="Trials that Optuna suggests at a time.")] = 32,
+    batch: Annotated[int, Option(help="Trials that evolve or optuna suggests at a time.")] = 32,
     seed: Annotated[int, Option(help="Of the search: which settings are drawn.")] = 0,
     space: Annotated[
-        Path | None, Option(metavar="FILE", help="Search space as JSON; the paper's or the method's by default.")
+        str | None,
+        Option(
+            metavar="FILE",
+            help="Search space as JSON; or wide, of which auto draws.",
+            show_default="the paper's for pcnet, a small grid for others",
+        ),
     ] = None,
     assignments: Annotated[
         list[str] | None,

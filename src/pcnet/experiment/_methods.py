@@ -55,6 +55,19 @@ class MethodFile:
         return self.content.get("grid", {})
 
     @property
+    def space(self) -> Mapping[str, Any]:
+        """Wide ranges for graphs that nobody has settings for: those that methods share (`space.toml`), and its own.
+
+        >>> method_file("mlp").space["drop_prop"], method_file("mlp").space["hidden"]
+        ([0.0], [32, 64, 128])
+        """
+        own = method_files().get(self.kind.method, self).content.get("space", {})
+        settings = {each.name for cls in (self.kind, TrainingSettings) for each in fields(cls)}
+        settings -= {name.partition(".")[0] for name in own}
+        shared = read_toml(_FOLDER.with_name("space.toml"))
+        return {**{name: axis for name, axis in shared.items() if name in settings}, **own}
+
+    @property
     def defaults(self) -> Entry:
         """For graphs and protocols that nobody has settings for."""
         return self._entry(self.content)

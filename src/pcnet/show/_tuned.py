@@ -33,7 +33,7 @@ which a GPU may round another way. *Seconds* are those of the search.
 def tune_headline(graph: Graph, search: Search, words: str) -> str:
     """What is searched on what; `words` name the metric and the device."""
     experiment = search.experiment
-    known = {"random": "random search", "halving": "successive halving", "grid": "all of a grid"}
+    known = {"random": "random search", "halving": "successive halving", "evolve": "evolution", "grid": "all of a grid"}
     strategy = known.get(search.strategy, f"Optuna's {search.sampler} sampler")
     return (
         f"Tuning {experiment.title} on {graph_words(graph)}: {experiment.preset}, {experiment.protocol}, "

@@ -2,7 +2,7 @@
 
 from pcnet.tune._auto import AUTO, MINUTES, Auto, auto, champions
 from pcnet.tune._contest import CONTENDERS, Chosen, Contest, Ranked, compete, refitted
-from pcnet.tune._search import DEFAULTS, Search, cells_to_search
-from pcnet.tune._space import Settings, Space, published_space, read_space, space_of
-from pcnet.tune._strategies import SAMPLERS, STRATEGIES, Results, Score, Standing, reported
+from pcnet.tune._search import DEFAULTS, STRATEGIES, Search, cells_to_search
+from pcnet.tune._space import WIDE, Axis, Settings, Space, published_space, read_space, space_of
+from pcnet.tune._strategies import SAMPLERS, Results, Score, Standing, reported
 from pcnet.tune._tune import Tuned, metric_of, named, reading, tune

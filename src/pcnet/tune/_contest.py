@@ -20,11 +20,12 @@ from torch import Tensor
 from pcnet._progress import Progress, Silent
 from pcnet.compare import Metric, temperature
 from pcnet.errors import PcnetError
-from pcnet.experiment import MEMBERS, VAL_SHARE, method_file, method_name, resolve, targets_of_all
+from pcnet.experiment import MEMBERS, VAL_SHARE, method_name, resolve, targets_of_all
 from pcnet.graph import Graph, graph_hash, tensor_hash
 from pcnet.training import Outcome, Run, Targets, train
+from pcnet.tune._evolution import child_of_any, ranked
 from pcnet.tune._select import greedy, standing
-from pcnet.tune._space import Settings, Space, Values, settings_of
+from pcnet.tune._space import WIDE, Settings, Space, Values, settings_of, space_of
 from pcnet.tune._store import Database, Store
 from pcnet.tune._strategies import Halving, Job, Results, next_jobs
 from pcnet.tune._worker import Worker
@@ -35,6 +36,8 @@ CONTENDERS = ("pcnet", "mlp", "gcn", "gprgnn", "sage", "linkx", "acmgcn", "fagcn
 FOLDS = MEMBERS
 #: Trials that are drawn together: a third of them goes on to further folds, and a third of those to all.
 ROUND = 18
+#: So many are drawn at random before half of a round is bred from the best so far.
+RANDOM = 2 * ROUND
 #: How drawn settings are trained.
 TRAINING: Mapping[str, Any] = {"epochs": 600, "stopping": "patience", "patience": 60}
 #: About how many times as long as the first method a run of another takes, and the share of the time that is too long.
@@ -50,7 +53,8 @@ TABLE = "CREATE TABLE logits (trial INTEGER, fold INTEGER, val BLOB, held BLOB, 
 
 @dataclass(frozen=True)
 class Contest:
-    """What competes: the defaults of every method, trials 0, 1, …, and then settings that are drawn from its space.
+    """What competes: the defaults of every method, trials 0, 1, …, and then settings that are drawn from its space, or
+    bred from those that did best.
 
     A round of trials is trained under successive halving over the folds; `trials` ends the contest (None: time does).
     It is to a `Worker` what a `Search` is.
@@ -97,12 +101,8 @@ class Contest:
 
     @cached_property
     def spaces(self) -> Mapping[str, Space]:
-        files = {name: method_file(name) for name in self.entrants}
-        return {
-            name: Space.from_json(dict(file.content["space"]), f"The space of {name}", file.kind)
-            for name, file in files.items()
-            if "space" in file.content
-        }
+        """What settings of each method are drawn from."""
+        return {name: space_of(name, WIDE) for name in self.entrants}
 
     def values(self, trial: int) -> Values:
         """A method's name, and what was drawn from its space: nothing for its defaults."""
@@ -112,6 +112,22 @@ class Contest:
         drawn = list(self.spaces)
         name = drawn[int(np.random.default_rng([self.seed, trial, 1]).integers(len(drawn)))]
         return {"method": name, **self.spaces[name].draw(self.seed, trial)}
+
+    def of_round(self, trials: Sequence[int], results: Results) -> dict[int, Values]:
+        """What is drawn, and of every second trial after `RANDOM` what the best before the round, of any method, breed.
+
+        A round that was begun is as it was kept.
+        """
+        kept, first = {trial: results.values[trial] for trial in trials if trial in results.values}, len(self.entrants)
+        if kept and trials[0] >= first:
+            return kept
+        found = {trial: self.values(trial) for trial in trials}
+        counts, earlier = [splits for _, splits in _halving(trials).rungs], range(first, trials[0])
+        if len(earlier) >= RANDOM and (best := ranked(results, counts, earlier)[: ROUND // 3]):
+            parents = [results.values[trial] for trial in best]
+            odd = {trial: np.random.default_rng([self.seed, trial, 2]) for trial in trials if trial % 2}
+            found |= {trial: child_of_any(self.spaces, parents, random) for trial, random in odd.items()}
+        return found
 
     def settings(self, trial: int, values: Values) -> Settings:
         """The settings of a trial."""
@@ -149,8 +165,9 @@ class Contest:
             return [Job(0, self.values(0), tuple(range(FOLDS)))]
         slow = self.slow(results)
         for trials in self.rounds():
-            trials = [trial for trial in trials if self.values(trial)["method"] not in slow]
-            if jobs := next_jobs(trials, _halving(trials).rungs, results, self.values):
+            values = self.of_round(trials, results)
+            trials = [trial for trial in trials if trial in values and values[trial]["method"] not in slow]
+            if jobs := next_jobs(trials, _halving(trials).rungs, results, values.__getitem__):
                 return jobs
         return []
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -15,13 +15,32 @@ from pcnet.errors import PcnetError, unknown
 from pcnet.experiment import DEFAULT_METHOD, Experiment, method_file, presets
 from pcnet.graph import Graph, graph_hash, tensor_hash
 from pcnet.training import Targets
-from pcnet.tune._space import Settings, Space, Values, published_space, settings_of, value_of
-from pcnet.tune._strategies import SAMPLERS, STRATEGIES, Job, RandomSearch, Results, check_installed, reported
+from pcnet.tune._evolution import Evolution
+from pcnet.tune._space import WIDE, Settings, Space, Values, published_space, settings_of, space_of, value_of
+from pcnet.tune._strategies import (
+    SAMPLERS,
+    GridSearch,
+    Halving,
+    Job,
+    OptunaSearch,
+    RandomSearch,
+    Results,
+    check_installed,
+    reported,
+)
 
 #: The number of the trial that has the defaults; those that a strategy draws are numbered from 0.
 DEFAULTS = -1
 #: Points of a grid that are tried at most.
 LARGEST_GRID = 10_000
+#: Of a search, by the names of `--strategy`.
+STRATEGIES: Mapping[str, type[RandomSearch]] = {
+    "random": RandomSearch,
+    "halving": Halving,
+    "evolve": Evolution,
+    "grid": GridSearch,
+    "optuna": OptunaSearch,
+}
 #: A log loss of 10 is as bad as diverging; so is a share of 0.
 WORST_LOSS = 10.0
 
@@ -32,10 +51,10 @@ class Search:
 
     `experiment` gives the splits, the metric and every setting that the space leaves open. The settings that one would
     have without a search are always tried too, so that the choice is never worse in validation than they are:
-    `defaults`, or those of `experiment`. Without a `strategy` it is random for PCNet, a grid for other methods, and
-    Optuna where a `sampler` is named. With `leak`, test scores of all trials are kept in a file of their own;
-    `published`, where there is such an experiment, is then scored next to the chosen trial. A `PcnetError` says which
-    of these cannot be.
+    `defaults`, or those of `experiment`. Without a `strategy` it is random for PCNet and for spaces too large for a
+    grid, a grid for other methods, and Optuna where a `sampler` is named. With `leak`, test scores of all trials are
+    kept in a file of their own; `published`, where there is such an experiment, is then scored next to the chosen
+    trial. A `PcnetError` says which of these cannot be.
 
     >>> from pcnet.experiment import resolve
     >>> from pcnet.tune import Search, Space
@@ -48,8 +67,9 @@ class Search:
     space: Space
     trials: int = 100
     strategy: str = ""
-    #: For the strategy "optuna": its sampler, and how many trials it suggests at a time.
+    #: For the strategy "optuna".
     sampler: str | None = None
+    #: For "optuna" and "evolve": how many trials are suggested at a time.
     batch: int = 32
     seed: int = 0
     leak: bool = False
@@ -61,7 +81,8 @@ class Search:
         whole_number("--batch", self.batch, least=1)
         whole_number("--seed", self.seed)
         if not self.strategy:
-            usual = "random" if self.experiment.model.method == DEFAULT_METHOD else "grid"
+            grid = self.experiment.model.method != DEFAULT_METHOD and self._has_a_grid
+            usual = "grid" if grid else "random"
             object.__setattr__(self, "strategy", usual if self.sampler is None else "optuna")
         _check_known("strategy", self.strategy, STRATEGIES)
         if self.strategy == "optuna":
@@ -72,7 +93,7 @@ class Search:
             raise PcnetError(f"A sampler belongs to the strategy optuna; {self.strategy} has none.")
         if self.strategy == "grid":
             size = self.space.size
-            if size is None or size > LARGEST_GRID:
+            if not self._has_a_grid:
                 points = "infinitely many" if size is None else f"{size:,}"
                 raise PcnetError(
                     f"The search space has {points} points; a grid search tries each of at most {LARGEST_GRID:,}. "
@@ -80,6 +101,10 @@ class Search:
                 )
             object.__setattr__(self, "trials", size)
         self.space.check(self.base)
+
+    @property
+    def _has_a_grid(self) -> bool:
+        return self.space.size is not None and self.space.size <= LARGEST_GRID
 
     @property
     def base(self) -> Settings:
@@ -132,6 +157,8 @@ class Search:
     @cached_property
     def _strategy(self) -> RandomSearch:
         more: tuple[Any, ...] = ()
+        if self.strategy == "evolve":
+            more = (self.batch,)
         if self.strategy == "optuna":
             more = self.batch, self.sampler, 0.0 if self.metric.sign > 0 else -WORST_LOSS
         return STRATEGIES[self.strategy](self.space, self.seed, self.trials, self.splits, *more)
@@ -152,7 +179,8 @@ class Search:
             "space": self.space.described,
             "base": _described(self.base),
             "strategy": self.strategy,
-            **({"sampler": self.sampler, "batch": self.batch} if self.strategy == "optuna" else {}),
+            **({"sampler": self.sampler} if self.strategy == "optuna" else {}),
+            **({"batch": self.batch} if self.strategy in ("evolve", "optuna") else {}),
             "trials": self.trials,
             "seed": self.seed,
             "leak": self.leak,
@@ -214,7 +242,9 @@ class Search:
         if self.published is None:
             return []
         theirs, open_axes = (self.published.model, self.published.training), {*self.space.axes}
-        names = [name for name in published_space().axes if name not in open_axes]
+        method = self.experiment.model.method
+        usual = published_space() if method == DEFAULT_METHOD else space_of(method, WIDE)
+        names = [name for name in usual.axes if not {name, name.partition(".")[0]} & open_axes]
         kept = [name for name in names if value_of(name, self.base) == value_of(name, theirs)]
         return [f"Not searched but as published, where test scores chose it: {', '.join(kept)}."] if kept else []
 

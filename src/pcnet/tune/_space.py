@@ -24,6 +24,10 @@ from pcnet.training import ALL, TrainingSettings
 Settings = tuple[ModelSettings, TrainingSettings]
 Values = dict[str, Any]
 
+#: What commands call the space that every method has, of which `auto` draws.
+WIDE = "wide"
+#: How far from a value of a range its neighbours are, as a share of the range's length.
+REACH = 0.15
 #: Settings with a value for each parameter group, searched under names such as `lr.theta`.
 GROUPED = ("lr", "wd")
 
@@ -42,10 +46,29 @@ class Axis:
     def draw(self, random: np.random.Generator) -> Any:
         if not self.between:
             return self.values[int(random.integers(len(self.values)))]
-        log = self.between == "log"
-        low, high = map(math.log, self.values) if log else self.values
-        value = low + float(random.random()) * (high - low)
-        return min(max(math.exp(value) if log else value, self.values[0]), self.values[1])
+        low, high = map(self._place, self.values)
+        return self._at(low + float(random.random()) * (high - low))
+
+    def near(self, value: Any, random: np.random.Generator) -> Any:
+        """Another value: any of a list, of a range one that is about `REACH` of its length away, or its end."""
+        if self.between:
+            low, high = map(self._place, self.values)
+            return self._at(self._place(value) + float(random.normal(0, REACH * (high - low))))
+        if self.step is None:
+            others = [each for each in self.values if each != value]
+            return others[int(random.integers(len(others)))] if others else value
+        away, last = float(random.normal(0, REACH * len(self.values))), len(self.values) - 1
+        place = self.values.index(value) + (round(away) or (1 if away > 0 else -1))
+        return self.values[min(max(place, 0), last)]
+
+    def _place(self, value: float) -> float:
+        """Where a number lies between the ends."""
+        return math.log(value) if self.between == "log" else value
+
+    def _at(self, place: float) -> float:
+        """The number at a place, or an end."""
+        value = math.exp(place) if self.between == "log" else place
+        return min(max(value, self.values[0]), self.values[1])
 
     @property
     def described(self) -> Any:
@@ -155,12 +178,16 @@ def read_space(path: str | Path, kind: type[ModelSettings] = PCNetSettings) -> S
 
 
 def space_of(method: str, path: str | Path | None = None) -> Space:
-    """A user's search space for a method; without a file the paper's for PCNet, and for others their grid.
+    """A user's space for a method, or its "wide" one; without either the paper's for PCNet, and for others their grid.
 
     >>> space_of("gcn").size
     6
+    >>> space_of("bernnet", "wide").axes["basis"].values
+    ('plain', 'orthonormal')
     """
     known = method_file(method)
+    if path == WIDE:
+        return Space.from_json(dict(known.space), f"The space of {known.name}", known.kind)
     if path is not None:
         return read_space(path, known.kind)
     if known.name == DEFAULT_METHOD:

@@ -253,13 +253,5 @@ def check_installed() -> None:
     if find_spec("optuna") is None:
         raise PcnetError(
             "The strategy optuna needs Optuna, which is not installed; pip install 'pcnet[optuna]' brings it, and the "
-            "strategies random and halving do without."
+            "strategies evolve, halving and random do without."
         )
-
-
-STRATEGIES: Mapping[str, type[RandomSearch]] = {
-    "random": RandomSearch,
-    "halving": Halving,
-    "grid": GridSearch,
-    "optuna": OptunaSearch,
-}
