@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from pcnet._text import inert
 from pcnet.errors import PcnetError
 
 
@@ -94,10 +95,14 @@ def arrow() -> ModuleType:
     return pyarrow
 
 
-def write_table(path: Path, columns: Mapping[str, Any]) -> None:
-    """Write columns of one length as .csv, or else as Parquet."""
+def write_table(path: Path, columns: Mapping[str, Any], *, spreadsheet: bool = False) -> None:
+    """Write columns of one length as .csv, where a `spreadsheet` shall compute no name, or else as Parquet."""
     if path.suffix.lower() == ".csv":
-        write_csv(path, columns, zip(*columns.values(), strict=True))
+        header, rows = columns.keys(), zip(*columns.values(), strict=True)
+        if spreadsheet:
+            write_csv(path, map(str, map(inert, header)), (map(inert, row) for row in rows))
+        else:
+            write_csv(path, header, rows)
         return
     pa = arrow()
     write_atomically(path, lambda target: pa.parquet.write_table(pa.table(dict(columns)), target))
