@@ -22,6 +22,8 @@ Mode = Literal["truncated", "limit"]
 _NARROWEST = 0.1
 _FEWEST_NODES, _MOST_NODES = 32, 2**14
 _GRID_POINTS = 2001
+#: Largest values of filters: beyond the first, single precision loses the others; beyond the second, it has none.
+_STEEP, _LARGEST = 1e6, float(np.finfo(np.float32).max)
 
 
 def truncated_filter(lam: ArrayLike, k: int, N: int, t: float) -> FloatArray:
@@ -263,7 +265,7 @@ def filter_warnings(K: int, N: int, t: float, p: float, identity: bool = True, m
     """Sentences about settings that are legal but probably not what was meant; none for good ones.
 
     They name a θ that is not identifiable (truncated mode only), a missing heat kernel (t = 0), and a p below the
-    range of `admissible_p`.
+    range of `admissible_p`, and filters so steep that single precision is not enough for them.
     """
     t, p = finite_number("t", t), finite_number("p", p)
     sentences = []
@@ -274,6 +276,15 @@ def filter_warnings(K: int, N: int, t: float, p: float, identity: bool = True, m
                 f"θ is not identifiable: its {found.parameters} entries span only {found.rank} dimensions at "
                 f"K = {K}, N = {N}, t = {t:g}. Take N above K, a smaller K, or mode='limit'."
             )
+    with np.errstate(over="ignore", invalid="ignore"):
+        family = filter_family(np.linspace(p - 2, p, _GRID_POINTS // 10), K, N, t, identity=False, mode=mode)
+    reach = float(np.abs(family).max(initial=0.0))
+    if not reach <= _STEEP:
+        digits = "of which single precision keeps 7 digits" if reach <= _LARGEST else "more than single precision holds"
+        sentences.append(
+            f"The filters reach {reach:.0e} on the eigenvalues that a graph can have, {digits}: what they let through "
+            f"elsewhere is lost. Take a smaller t or K than t = {t:g}, K = {K}."
+        )
     if t == 0:
         sentences.append(
             "t = 0 leaves no heat kernel: e^(tλ̃) is 1 and the filters are plain powers (1 − λ̃)^k. Take t > 0."

@@ -44,6 +44,8 @@ def apply_polynomial(operator: Operator, x: Tensor, coefficients: Tensor, basis:
             [4.]])
     """
     columns = _columns(x, operator.num_nodes)
+    if columns.shape[1] == 0:
+        raise PcnetError("x has no columns, so there is nothing to filter; give each node at least one feature.")
     kinds = {x.dtype, coefficients.dtype, operator.matrix.dtype}
     if len(kinds) > 1:
         names = ", ".join(sorted(str(kind) for kind in kinds))
