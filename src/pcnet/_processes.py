@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
@@ -79,8 +79,14 @@ def worker_processes(count: int) -> Iterator[Executor]:
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
 
+    class Pool(ProcessPoolExecutor):
+        def submit(self, *work: Any, **named: Any) -> Future[Any]:
+            # It may start a process, which complains when nobody tells it what it is for.
+            with _undisturbed():
+                return super().submit(*work, **named)
+
     others = {*multiprocessing.active_children()}
-    pool = ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn"), initializer=_follow)
+    pool = Pool(count, mp_context=multiprocessing.get_context("spawn"), initializer=_follow)
     try:
         yield pool
     except BaseException:
@@ -89,6 +95,24 @@ def worker_processes(count: int) -> Iterator[Executor]:
         pool.shutdown(wait=False, cancel_futures=True)
         raise
     pool.shutdown()
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """A short block that no signal interrupts: one that comes is heard at its end."""
+    heard: list[tuple[int, FrameType | None]] = []
+    before: dict[int, Any] = {each: signal.getsignal(each) for each in ASKING}
+    mine = threading.current_thread() is threading.main_thread()
+    handlers = {each: handler for each, handler in before.items() if mine and callable(handler)}
+    for each in handlers:
+        signal.signal(each, lambda *signalled: heard.append(signalled))
+    try:
+        yield
+    finally:
+        for each, handler in handlers.items():
+            signal.signal(each, handler)
+        for number, frame in heard[:1]:
+            handlers[number](number, frame)
 
 
 def _follow() -> None:

@@ -11,7 +11,7 @@ from rich.console import Console, RenderableType
 from typer import Option
 
 from pcnet._files import check_target, write_json
-from pcnet.show._screen import Screen
+from pcnet.show import Screen
 
 
 def _writable(target: str | None) -> str | None:
