@@ -87,12 +87,12 @@ class Table:
         for place, name in enumerate(self.columns):
             side: Literal["left", "right"] = "left" if self.is_words(place) else "right"
             fixed = not self.wrap and (place == 0 or side == "right")
-            table.add_column(Text(name), justify=side, no_wrap=fixed)
+            table.add_column(Text(visible(name)), justify=side, no_wrap=fixed)
         for row in self.rows:
-            table.add_row(*(Text(cell, style=_STYLES[_look(cell)]) for cell in row))
+            table.add_row(*(Text(visible(cell), style=_STYLES[_look(cell)]) for cell in row))
         # Notes may be longer than the table is wide.
-        notes = [Text(note, style="dim") for note in self.notes]
-        return Group(*[Text(self.title, style="italic")] * bool(self.title), table, *notes)
+        notes = [Text(visible(note), style="dim") for note in self.notes]
+        return Group(*[Text(visible(self.title), style="italic")] * bool(self.title), table, *notes)
 
     def markdown(self) -> str:
         """For a file: a heading, the table, and the notes as a list."""
