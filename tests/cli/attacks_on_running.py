@@ -31,7 +31,7 @@ QUICK = ("--threads", "1", "--device", "cpu")
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGKILL: -signal.SIGKILL}
 #: Commands that take long enough to be interrupted, and what they write in the end.
 WORK = {
-    "train": (("train", "pets", "--runs", "2", "--set", "epochs=3000", "--out", "out"), "out/summary.json"),
+    "train": (("train", "pets", "--runs", "2", "--set", "epochs=3000", "--out", "out"), "out/metrics.json"),
     "tune": (
         ("tune", "pets", "--trials", "12", "--runs", "2", "--set", "epochs=300", "--store", "out"),
         "out/best.json",
@@ -40,7 +40,7 @@ WORK = {
         ("compare", "pets", "--methods", "mlp,gcn", "--runs", "2", "--set", "epochs=1500", "--out", "out"),
         "out/compare.json",
     ),
-    "auto": (("train", "pets", "--method", "auto", "--trials", "2", "--runs", "1", "--out", "out"), "out/summary.json"),
+    "auto": (("train", "pets", "--method", "auto", "--trials", "2", "--runs", "1", "--out", "out"), "out/metrics.json"),
     "reproduce": (
         ("reproduce", "table2", "--methods", "mlp", "--datasets", "citeseer", "--runs", "1", "--store", "out"),
         "results/table2.json",
@@ -88,14 +88,14 @@ def pets(place: Path) -> None:
     nodes.write_text(nodes.read_text().replace(",pet,", ",label,", 1))
 
 
-def wrong_end(process: subprocess.Popen[str], codes: Sequence[int], what: str) -> list[str]:
+def wrong_end(process: subprocess.Popen[str], codes: Sequence[int], what: str, seconds: int = 60) -> list[str]:
     """What is wrong with how a process ended: its code, a traceback, or that it did not end."""
     try:
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
         process.kill()
         process.communicate()
-        return [f"{what}: still running after a minute"]
+        return [f"{what}: still running after {seconds} s"]
     wrong = (
         [] if process.returncode in codes else [f"{what}: exit code {process.returncode}, not {codes}: {err[-300:]}"]
     )
@@ -136,7 +136,7 @@ def killed(place: Path) -> list[str]:
 
 
 def resumed(place: Path, command: str, trials: int = 3) -> list[str]:
-    """Killed at random moments and started again until it is done: it ends, and with what it ends with undisturbed."""
+    """Killed at random moments and started again until it is done: it ends, and its report is whole."""
     pets(place)
     arguments, written = WORK[command]
     chance, wrong = random.Random(command), []
@@ -151,7 +151,7 @@ def resumed(place: Path, command: str, trials: int = 3) -> list[str]:
             break
     if not (place / written).exists():
         goes_on = resume if (place / "out" / "checkpoint").exists() else ()
-        wrong += wrong_end(start(place, *arguments, *QUICK, *goes_on), (0,), f"{command}, resumed")
+        wrong += wrong_end(start(place, *arguments, *QUICK, *goes_on), (0,), f"{command}, resumed", 300)
     try:
         json.loads((place / written).read_text())
     except (OSError, ValueError) as error:
