@@ -35,7 +35,7 @@ ROOMS = (
     "cli",
 )
 #: Modules of no room, which import no room and serve every one.
-SHARED = ("_code", "errors", "_files", "_checks", "_machine", "_progress", "_version")
+SHARED = ("_code", "errors", "_files", "_checks", "_machine", "_processes", "_progress", "_text", "_version")
 FILES = sorted(path.relative_to(SOURCE) for path in SOURCE.rglob("*.py"))
 
 

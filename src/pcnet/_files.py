@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
 import os
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from pcnet._text import inert
 from pcnet.errors import PcnetError
 
 
@@ -35,12 +37,27 @@ def write_atomically(path: str | Path, write: Callable[[Path], object]) -> None:
         try:
             write(Path(temporary))
             os.chmod(temporary, 0o644)
+            # A rename may reach the disk before what it names, and a power cut would leave an empty file.
+            _flush(temporary)
             os.replace(temporary, path)
+            _flush(path.parent)
         except BaseException:
             Path(temporary).unlink(missing_ok=True)
             raise
     except OSError as error:
         raise _not_writable(path, str(error.strerror or error)) from error
+
+
+def _flush(path: str | Path) -> None:
+    """Have a file or a folder on the disk; some file systems cannot do that for folders."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
+    finally:
+        os.close(descriptor)
 
 
 def _in_place(path: Path) -> bool:
@@ -52,12 +69,16 @@ def _in_place(path: Path) -> bool:
 def check_target(path: str | Path) -> None:
     """Refuse a file that certainly cannot be written, before any work is done for it."""
     path = Path(path)
-    if path.is_dir():
-        raise PcnetError(f"Cannot write {path}: it is a folder; name a file.")
-    above = next(folder for folder in path.absolute().parents if folder.exists())
+    try:
+        if path.is_dir():
+            raise PcnetError(f"Cannot write {path}: it is a folder; name a file.")
+        above = next(folder for folder in path.absolute().parents if folder.exists())
+        in_place = _in_place(path)
+    except OSError as error:
+        raise _not_writable(path, str(error.strerror or error)) from error
     if not above.is_dir():
         raise _not_writable(path, f"{above} is not a folder")
-    if not os.access(path if _in_place(path) else above, os.W_OK):
+    if not os.access(path if in_place else above, os.W_OK):
         raise _not_writable(path, "it is not permitted")
 
 
@@ -94,10 +115,14 @@ def arrow() -> ModuleType:
     return pyarrow
 
 
-def write_table(path: Path, columns: Mapping[str, Any]) -> None:
-    """Write columns of one length as .csv, or else as Parquet."""
+def write_table(path: Path, columns: Mapping[str, Any], *, spreadsheet: bool = False) -> None:
+    """Write columns of one length as .csv, where a `spreadsheet` shall compute no name, or else as Parquet."""
     if path.suffix.lower() == ".csv":
-        write_csv(path, columns, zip(*columns.values(), strict=True))
+        header, rows = columns.keys(), zip(*columns.values(), strict=True)
+        if spreadsheet:
+            write_csv(path, map(str, map(inert, header)), (map(inert, row) for row in rows))
+        else:
+            write_csv(path, header, rows)
         return
     pa = arrow()
     write_atomically(path, lambda target: pa.parquet.write_table(pa.table(dict(columns)), target))

@@ -47,6 +47,25 @@ def test_the_old_file_is_there_until_the_new_one_is_whole(tmp_path):
     assert stat.S_IMODE(path.stat().st_mode) == 0o644
 
 
+def test_a_file_is_on_the_disk_before_its_name_is(tmp_path, monkeypatch):
+    """A power cut between the two would leave an empty file under the final name."""
+    path, seen = tmp_path / "file", []
+    flush, rename = os.fsync, os.replace
+
+    def fsync(descriptor):
+        seen.append("folder" if stat.S_ISDIR(os.fstat(descriptor).st_mode) else os.fstat(descriptor).st_size)
+        flush(descriptor)
+
+    def replace(*paths):
+        seen.append("rename")
+        rename(*paths)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr(os, "replace", replace)
+    write_text(path, "content")
+    assert seen == [7, "rename", "folder"]
+
+
 def test_folders_are_made(tmp_path):
     write_json(tmp_path / "a" / "b" / "file.json", {"η": 0.5})
     assert read_json(tmp_path / "a" / "b" / "file.json") == {"η": 0.5}

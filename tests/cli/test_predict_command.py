@@ -113,6 +113,16 @@ REFUSALS = {
 }
 
 
+def test_names_that_are_formulas(pcnet: Callable, place: Path, people: Path):
+    for path in people.iterdir():
+        path.write_text(path.read_text().replace("p00", "=p00"))
+    assert pcnet("train", "people", *QUICK, "--out", "run").code == 0
+    assert "note: Some names begin like a formula" in pcnet("predict", "run").out
+    assert rows(place / "predictions.csv")[0]["id"] == "=p000"
+    assert "formula" not in pcnet("predict", "run", "--spreadsheet").out
+    assert rows(place / "predictions.csv")[0]["id"] == "'=p000"
+
+
 def test_refusals(pcnet: Callable, place: Path, people: Path, written: Callable):
     pcnet("train", "people", *QUICK, "--out", "run")
     (place / "small").mkdir()

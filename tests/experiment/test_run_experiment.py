@@ -79,3 +79,16 @@ def test_diverged(graph):
     wild = replace(QUICK, seeds=(5,), training=TrainingSettings(lr={"all": 1e38}, epochs=5))
     with pytest.raises(PcnetError, match="seed 5 diverged"):
         run_experiment(graph, wild)
+
+
+@pytest.mark.filterwarnings("ignore::pcnet.PcnetWarning")
+def test_advice_names_what_made_it_diverge(graph):
+    steep = replace(QUICK.with_overrides(["t=1e10"]), seeds=(5,))
+    with pytest.raises(PcnetError, match=r"more than single precision holds.*Take a smaller t"):
+        run_experiment(graph, steep)
+
+
+def test_runs_that_learned_nothing_say_so(graph):
+    wild = replace(QUICK, training=TrainingSettings(lr={"all": 1e6}, epochs=5))
+    assert "learned nothing" in run_experiment(graph, wild).notes[-1]
+    assert not [note for note in run_experiment(graph, QUICK).notes if "learned nothing" in note]

@@ -9,7 +9,8 @@ from torch import Tensor
 
 from contracts.filter_contract import columns
 from pcnet.graph import CSR, Operator
-from pcnet.nn._edges import CHUNK, entry_dots, weighted_sums
+from pcnet.propagate import entry_dots, weighted_sums
+from pcnet.propagate._messages import CHUNK
 from strategies import Edges, graphs, seeds
 
 

@@ -231,6 +231,7 @@ def test_runs_in_columns_come_back_without_a_copy():
     ("x", "c", "basis", "sentence"),
     [
         ((11, 2), (4,), Powers(), r"x has shape \(11, 2\); the graph needs \(12, d\)"),
+        ((12, 0), (4,), Powers(), "x has no columns"),
         ((12,), (4,), Powers(), r"x has shape \(12,\)"),
         ((1, 1, 12, 2), (4,), Powers(), r"or \(R, 12, d\) for R runs"),
         ((12, 2), (3, 4), Powers(), r"Coefficients have shape \(3, 4\); this x needs \(N\+1,\), \(2, N\+1\)"),

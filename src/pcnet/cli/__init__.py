@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import ast
+import os
 import sys
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from pcnet._processes import Stop, stoppable
+from pcnet._text import visible
 from pcnet._version import __version__
 from pcnet.errors import Interrupted, PcnetError
 
@@ -60,32 +64,57 @@ def _root(
 
 def main() -> None:
     """Run a command; what is wrong with its input is one sentence on standard error and exit code 2."""
-    warnings.showwarning = lambda message, *_, **__: print(f"note: {message}", file=sys.stderr)
+    warnings.showwarning = lambda message, *_, **__: print(f"note: {visible(str(message))}", file=sys.stderr)
+    with stoppable() as stop:
+        sentence, code = _run(stop)
+        _finish_output()
+        if sentence:
+            with suppress(OSError):
+                print(f"pcnet: {visible(sentence)}", file=sys.stderr)
+        sys.exit(code)
+
+
+def _run(stop: Stop) -> tuple[str, int]:
+    """What there is to say at the end of a command, and its exit code."""
     sentence, code = "", 2
     try:
-        code = application(_command(sys.argv[1:]))(prog_name="pcnet", standalone_mode=False) or 0
+        run = application(_command(sys.argv[1:]))
+        stop.working = True
+        code = run(prog_name="pcnet", standalone_mode=False) or 0
         # Typer makes a Ctrl-C that nobody caught a code of 130, without a word.
-        sentence = "Interrupted." if code == 130 else ""
+        sentence, code = ("Interrupted.", stop.code) if code == 130 else ("", code)
+        sys.stdout.flush()
     except PcnetError as error:
         sentence = str(error)
     except MemoryError:
         sentence = "There is not enough memory for that; take fewer runs, epochs or hidden units."
     except Interrupted as error:
-        sentence, code = str(error), 130
+        sentence, code = str(error), stop.code
     except (KeyboardInterrupt, typer.Abort):
-        sentence, code = "Interrupted.", 130
-    except BrokenPipeError:
-        # The reader of our output has gone, as in `pcnet data list | head`.
-        sys.stderr.close()
+        sentence, code = "Interrupted.", stop.code
+    except (BrokenPipeError, SystemExit) as error:
+        # The reader of our output has gone, as in `pcnet data list | head`; Rich and Typer leave then.
+        if not isinstance(error.__context__ or error, BrokenPipeError):
+            raise
         code = 141
+    except OSError as error:
+        about = "" if error.filename is None else f" {error.filename}"
+        sentence = f"Cannot read or write{about}: {error.strerror or error}."
     except Exception as error:
         # Typer's own complaints about arguments are exceptions that can word themselves.
         if not hasattr(error, "format_message"):
             raise
         sentence = error.format_message()  # empty where the help was shown instead
-    if sentence:
-        print(f"pcnet: {sentence}", file=sys.stderr)
-    sys.exit(code)
+    return sentence, code
+
+
+def _finish_output() -> None:
+    """Write what is waiting; what cannot be written is dropped, which Python would complain of while it leaves."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        with suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _command(arguments: Sequence[str]) -> str | None:

@@ -152,6 +152,8 @@ def _train_all(
         if not folder.is_halfway:
             folder.clear()
             raise Interrupted("Interrupted; nothing was written. Fewer methods or --runs take less time.") from None
+        # A method that has just been written down may not have come back yet.
+        trained = folder.kept()
         done = listed([each.title for each in trained.values()]) or "what is half trained"
         rest = listed([each.title for method, each in folder.experiments.items() if method not in trained])
         kept_there = f"{done} {'are' if len(trained) > 1 else 'is'} kept in {folder.path}"

@@ -11,6 +11,7 @@ from rich.console import Console, RenderableType
 from typer import Option
 
 from pcnet._files import check_target, write_json
+from pcnet.show import Screen
 
 
 def _writable(target: str | None) -> str | None:
@@ -41,4 +42,4 @@ def emit_json(target: str | None, value: Any, *words: RenderableType) -> None:
 
 def screen(target: str | None) -> Console:
     """Where sentences and tables go, as they stand: standard output, unless `--json` takes that for the result."""
-    return Console(stderr=target == "-", highlight=False, markup=False)
+    return Screen(stderr=target == "-")

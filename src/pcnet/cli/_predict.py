@@ -11,6 +11,7 @@ from typer import Argument, Option
 
 from pcnet._files import check_target, read_json, write_table
 from pcnet._machine import chosen_device
+from pcnet._text import is_formula
 from pcnet.cli import _options as option
 from pcnet.errors import PcnetError
 from pcnet.experiment import Ensemble
@@ -33,6 +34,9 @@ def predict(
         "predictions.csv"
     ),
     unlabelled: Annotated[bool, Option("--unlabelled", help="Only the nodes that have no label.")] = False,
+    spreadsheet: Annotated[
+        bool, Option("--spreadsheet", help="In .csv, put an apostrophe before names that a spreadsheet would compute.")
+    ] = False,
     device: option.Device = "auto",
     plugin: option.Plugin = None,
     data: option.Data = None,
@@ -73,7 +77,8 @@ def predict(
     }
     if output.suffix.lower() == ".csv":
         columns = {name: [f"{value:.6f}" for value in values] for name, values in columns.items()}
-    write_table(output, {"id": graph.node_names[rows].tolist(), "label": labels, **columns})
+    columns = {"id": graph.node_names[rows].tolist(), "label": labels, **columns}
+    write_table(output, columns, spreadsheet=spreadsheet)
     found, sure, of = Counter(labels), ordered[:, -1], np.array(labels)
     counts = [[str(n), f"{count:,}", f"{sure[of == n].mean():.2f}"] for n, count in found.most_common()]
     title = f"Predicted for {len(rows):,} nodes of {graph.name}"
@@ -81,6 +86,8 @@ def predict(
     models, shares = len(ensemble.models), ensemble.shares
     methods = ", ".join(name if len(shares) == 1 else f"{name} ({share:.0%})" for name, share in shares.items())
     console.print(f"{models} models of {methods}; predictions are in {output}")
+    if output.suffix.lower() == ".csv" and not spreadsheet and any(map(is_formula, [*columns["id"], *labels])):
+        console.print("note: Some names begin like a formula; --spreadsheet keeps a spreadsheet from computing them.")
     value = {
         "nodes": len(rows),
         "models": models,

@@ -78,10 +78,13 @@ class Result:
 
     @property
     def notes(self) -> list[str]:
-        """What is to be known of the settings and of the splits, each sentence once."""
+        """What is to be known of the settings, the splits and the runs, each sentence once."""
         by_test = self.experiment.by_test
         chosen = [f"The settings were chosen by test, so the score says less than it seems: {by_test}."] * bool(by_test)
-        return list(dict.fromkeys([*chosen, *(note for split in self.splits for note in split.notes)]))
+        notes = dict.fromkeys([*chosen, *(note for split in self.splits for note in split.notes)])
+        lost, of = sum(outcome.lost for outcome in self.outcomes), len(self.outcomes)
+        words = f"{lost} of {of} runs learned nothing: the loss on validation nodes stayed far above a guess's. "
+        return [*notes, *[f"{words}Lower the learning rates."] * bool(lost)]
 
 
 def run_experiment(
@@ -149,9 +152,8 @@ def run_experiment(
         if outcome.diverged:
             if checkpoint is not None:
                 clear_checkpoint(checkpoint)
-            raise PcnetError(
-                f"Training with seed {run.seed} diverged: no epoch had a finite loss. Lower the learning rates."
-            )
+            advice = " ".join(run.model.remarks()) or "Lower the learning rates."
+            raise PcnetError(f"Training with seed {run.seed} diverged: no epoch had a finite loss. {advice}")
     logits = [outcome.logits for outcome in outcomes] if candidates is None else candidates.chosen_by_test(splits)
     test, val = (_summaries(logits, splits, part) for part in ("test", "val"))
     kept = tuple(zip(final, trained[len(runs) :], strict=True))

@@ -85,8 +85,8 @@ class CSR:
         return result.to(matrix.device)
 
     def to_scipy(self) -> scipy.sparse.csr_matrix:
-        """A float64 SciPy copy."""
-        parts = (self.values.double(), self.col, self.crow)
+        """A float64 SciPy copy, which takes no gradient."""
+        parts = (self.values.detach().double(), self.col, self.crow)
         return scipy.sparse.csr_matrix(tuple(part.cpu().numpy() for part in parts), shape=self.shape)
 
     def to_dense(self) -> Tensor:
@@ -118,6 +118,25 @@ class CSR:
             return self
         return CSR(self.crow.to(target), self.col.to(target), self.values.to(target), self.shape)
 
+    @property
+    def learned(self) -> bool:
+        """Whether a gradient is to reach the values."""
+        return self.values.requires_grad and torch.is_grad_enabled()
+
+    @property
+    def sums_of_rows(self) -> Tensor:
+        """M·1, on the CPU always by the same order of additions."""
+        return self.values.new_zeros(self.shape[0]).index_add(0, self.rows, self.values)
+
+    def only(self, some: Tensor) -> CSR:
+        """The entries that a mask tells."""
+        crow = starts(self.rows[some], self.shape[0]).to(self.crow.dtype)
+        return CSR(crow, self.col[some], self.values[some], self.shape)
+
+    def off_diagonal(self) -> CSR:
+        """The entries off the diagonal, without those that are 0."""
+        return self.only((self.rows != self.col) & (self.values != 0))
+
     @cached_property
     def rows(self) -> Tensor:
         """The row of every entry."""
@@ -138,12 +157,17 @@ class CSR:
     @cached_property
     def transposed(self) -> CSR:
         """The transpose, as a matrix in compressed rows of its own."""
-        counts = torch.bincount(self.col.long(), minlength=self.shape[1])
-        crow = torch.zeros(self.shape[1] + 1, dtype=self.crow.dtype, device=self.device)
-        crow[1:] = counts.cumsum(0)
-        rows = torch.repeat_interleave(torch.arange(self.shape[0], device=self.device), self.crow.diff().long())
+        crow = starts(self.col.long(), self.shape[1]).to(self.crow.dtype)
         order = self.to_transposed
-        return CSR(crow, rows[order].to(self.col.dtype), self.values[order], (self.shape[1], self.shape[0]))
+        # What is made without a gradient, as in a backward pass, is kept for those who need one.
+        with torch.enable_grad():
+            values = self.values[order]
+        return CSR(crow, self.rows[order].to(self.col.dtype), values, (self.shape[1], self.shape[0]))
+
+
+def starts(rows: Tensor, count: int) -> Tensor:
+    """Where each of `count` rows begins and where the last one ends, from the row of every entry."""
+    return torch.cat([rows.new_zeros(1), torch.bincount(rows, minlength=count).cumsum(0)])
 
 
 def made_once(make: Callable[Arguments, T]) -> Callable[Arguments, T]:
@@ -161,7 +185,8 @@ def made_once(make: Callable[Arguments, T]) -> Callable[Arguments, T]:
         with lock:
             known = kept.setdefault(of, {})
             if (key := tuple(kind)) not in known:
-                known[key] = make(*arguments, **how)
+                with torch.enable_grad():
+                    known[key] = make(*arguments, **how)
                 if len(known) > KINDS:
                     del known[next(iter(known))]
             return known[key]

@@ -22,6 +22,7 @@ from pcnet._checks import one_of
 from pcnet.errors import PcnetError, PcnetWarning
 from pcnet.graph._csr import CSR
 from pcnet.graph._graph import Graph, check_edges
+from pcnet.graph._learned import DIRECTED, learned_matrix, takes_gradient
 
 SelfLoops = Literal["add", "fill", "keep", "remove"]
 Direction = Literal["symmetrise", "keep", "out"]
@@ -84,6 +85,9 @@ class Operator:
 
         `"out"` is what code computes that reads the list as the rows of a matrix and scales both sides by row sums.
 
+        Weights that require a gradient get it, through the degrees, too. Everything that is computed with such an
+        operator is slower, and edges of weight 0 keep their place in it.
+
         Raises:
             PcnetError: where an end is no node, or a weight is negative or not finite.
         """
@@ -94,14 +98,14 @@ class Operator:
         if not np.isfinite(eta):
             raise PcnetError(f"eta must be a finite number, not {eta}.")
         check_edges(edge_index, num_nodes, edge_weight)
+        if takes_gradient(edge_weight):
+            learned, symmetric = learned_matrix(edge_index, num_nodes, edge_weight, eta, self_loops, direction)
+            matrix = learned.to(dtype).to(edge_index.device if device is None else device)
+            return Operator(matrix, eta, symmetric, self_loops)
         adjacency = _adjacency(edge_index, num_nodes, edge_weight)
         symmetric = (adjacency != adjacency.T).nnz == 0
         if not symmetric and direction == "symmetrise":
-            warnings.warn(
-                "The edges are directed; both directions are used. Pass direction='keep' to use one only.",
-                PcnetWarning,
-                stacklevel=2,
-            )
+            warnings.warn(DIRECTED, PcnetWarning, stacklevel=2)
             adjacency, symmetric = adjacency.maximum(adjacency.T), True
         weighted = _with_loops((adjacency.T if direction == "out" else adjacency).tocsr(), self_loops)
         left = _inverse_power(weighted.sum(axis=1), eta)
@@ -157,8 +161,11 @@ def cached_operator(edge_index: Tensor, num_nodes: int, edge_weight: Tensor | No
 
     An entry is found by comparing edges and weights themselves with a private copy. No identity, address or hash is
     trusted, so another graph, or the same tensor changed in place, can never meet a stale operator. The comparison
-    reads each edge once, which is little work compared with the products that follow.
+    reads each edge once, which is little work compared with the products that follow. Weights that require a gradient
+    belong to one backward pass: their operator is not kept.
     """
+    if takes_gradient(edge_weight):
+        return Operator.from_edges(edge_index, num_nodes, edge_weight, **settings)
     key = (num_nodes, settings, edge_index.device)
     with _lock:
         for place, entry in enumerate(_cache):

@@ -1,25 +1,17 @@
-"""Numbers on the edges of a graph: matrices that take them there and back, and messages with learned weights."""
+"""Numbers on the edges of a graph: matrices that take them there and back, and those that follow from an operator."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
 
 import numpy as np
 import scipy.sparse
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from pcnet.graph import CSR, Operator, made_once
 from pcnet.nn._products import over_nodes
-from pcnet.propagate import apply_matrix, product
-
-Product = Callable[[Tensor, Tensor], Tensor]
-#: Entries whose products a CPU forms at a time, so that they stay in its cache.
-CHUNK = 16384
+from pcnet.propagate import apply_matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,102 +59,34 @@ def pair_scores(operator: Operator, z: Tensor, attention: Tensor) -> Tensor:
 @made_once
 def row_means(operator: Operator) -> CSR:
     """D^-1 W, (n, n): a node's mean over its row, where η is 0; nothing for a node whose row is empty."""
-    matrix = operator.matrix.to_scipy()
-    sums = np.asarray(matrix.sum(axis=1)).ravel()
-    means = scipy.sparse.diags(1 / np.where(sums == 0, 1, sums)) @ matrix
-    return csr_like(operator, means)
+    W = in_full(operator)
+    sums = W.sums_of_rows
+    return like(operator, W, (1 / sums.masked_fill(sums == 0, 1.0))[W.rows] * W.values)
 
 
 @made_once
 def gradient(operator: Operator) -> CSR:
     """G, (E, n): (G x)_e = S_ij (x_i − x_j) for every entry e = (i, j) off the diagonal, on which it would be 0."""
-    coo = operator.matrix.to_scipy().tocoo()
-    targets, sources = _ends(coo)
-    return csr_like(operator, (scipy.sparse.diags(coo.data) @ (targets - sources))[coo.row != coo.col])
+    S = operator.matrix.off_diagonal()
+    targets, sources = _ends(S.to_scipy().tocoo())
+    signs = csr_like(operator, targets - sources)
+    return signs.with_values(signs.values * S.values[signs.rows])
 
 
 @made_once
 def half_laplacian(operator: Operator) -> CSR:
-    """½ GᵀG of a symmetric S, (n, n): x ↦ Σ_j S_ij² (x_i − x_j)."""
-    squares = operator.matrix.to_scipy().power(2)
-    laplacian = scipy.sparse.diags(np.asarray(squares.sum(axis=1)).ravel()) - squares
-    return csr_like(operator, laplacian)
+    """½ GᵀG of a symmetric S that has all of its diagonal, (n, n): x ↦ Σ_j S_ij² (x_i − x_j)."""
+    S = in_full(operator)
+    squares = S.with_values(S.values.square())
+    own = squares.sums_of_rows[S.rows]
+    return like(operator, S, torch.where(S.rows == S.col, own, 0.0) - squares.values)
 
 
-def weighted_sums(pattern: CSR, weights: Tensor, x: Tensor) -> Tensor:
-    """y_i = Σ_j w_ij x_j over the entries (i, j) of `pattern`, whose own values do not count.
-
-    With E entries and H heads, weights are (E, H) and x is (n, H·d), head h the h-th d columns of it; R runs side by
-    side have R of both. Nothing is kept but the two: ∂w is a dot product for each entry, ∂x a sum over the transpose.
-    """
-    if x.ndim == 2:
-        return weighted_sums(pattern, weights.unsqueeze(0), x.unsqueeze(0))[0]
-    of_weights = partial(_dots, pattern, heads=weights.shape[-1])
-    return _Bilinear.apply(weights, x, partial(_sums, pattern), of_weights, partial(_transposed_sums, pattern))
+def in_full(operator: Operator) -> CSR:
+    """An operator's matrix in double precision on the CPU, from which others are computed as from S itself."""
+    return operator.matrix.to("cpu").to(torch.float64)
 
 
-def entry_dots(pattern: CSR, x: Tensor, y: Tensor, heads: int = 1) -> Tensor:
-    """x_i · y_j in each head for every entry (i, j) of `pattern`, (E, H) or (R, E, H); ∂x and ∂y are weighted sums."""
-    if x.ndim == 2:
-        return entry_dots(pattern, x.unsqueeze(0), y.unsqueeze(0), heads)[0]
-
-    def of_y(x: Tensor, grad: Tensor) -> Tensor:
-        return _transposed_sums(pattern, grad, x)
-
-    return _Bilinear.apply(x, y, partial(_dots, pattern, heads=heads), partial(_sums, pattern), of_y)
-
-
-class _Bilinear(torch.autograd.Function):
-    """f(a, b), linear in either, with ∂a = `of_a`(g, b) and ∂b = `of_b`(a, g)."""
-
-    @staticmethod
-    def forward(ctx: Any, a: Tensor, b: Tensor, f: Product, of_a: Product, of_b: Product) -> Tensor:
-        ctx.of_a, ctx.of_b = of_a, of_b
-        ctx.save_for_backward(a, b)
-        return f(a, b)
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        a, b = ctx.saved_tensors
-        return ctx.of_a(grads[0], b), ctx.of_b(a, grads[0]), None, None, None
-
-
-def _transposed_sums(pattern: CSR, weights: Tensor, x: Tensor) -> Tensor:
-    """y_j = Σ_i w_ij x_i."""
-    return _sums(pattern.transposed, weights.index_select(-2, pattern.to_transposed), x)
-
-
-def _sums(pattern: CSR, weights: Tensor, x: Tensor) -> Tensor:
-    runs, _, heads = weights.shape
-    if x.is_cuda:
-        # All runs and heads in one product, of messages that are written out for as long as it takes.
-        messages = x.transpose(0, 1).index_select(0, pattern.col).unflatten(-1, (heads, -1))
-        messages = messages.mul_(weights.transpose(0, 1).unsqueeze(-1))
-        return product(_row_sums(pattern), messages.flatten(1)).unflatten(-1, (runs, -1)).transpose(0, 1)
-    y = x.new_empty(runs, pattern.shape[0], x.shape[-1])
-    for own, source, total in zip(weights.mT.contiguous(), x, y, strict=True):
-        for values, columns, out in zip(own, source.chunk(heads, -1), total.chunk(heads, -1), strict=True):
-            out.copy_(product(pattern, columns, values))
-    return y
-
-
-def _dots(pattern: CSR, x: Tensor, y: Tensor, heads: int) -> Tensor:
-    if not x.is_cuda and len(x) > 1:
-        return torch.cat([_dots(pattern, *own, heads) for own in zip(x.split(1), y.split(1), strict=True)])
-    rows, count = pattern.rows, pattern.nnz
-    dots = x.new_empty(x.shape[0], count, heads)
-    step = max(count, 1) if x.is_cuda else CHUNK
-    for start in range(0, count, step):
-        some = slice(start, start + step)
-        products = x.index_select(1, rows[some]).mul_(y.index_select(1, pattern.col[some]))
-        torch.sum(products.unflatten(-1, (heads, -1)), -1, out=dots[:, some])
-    return dots
-
-
-@made_once
-def _row_sums(pattern: CSR) -> CSR:
-    """(n, E): the sum of a row's entries."""
-    count = pattern.nnz
-    every = torch.arange(count, dtype=pattern.col.dtype, device=pattern.device)
-    return CSR(pattern.crow, every, torch.ones_like(pattern.values), (pattern.shape[0], count))
+def like(operator: Operator, pattern: CSR, values: Tensor) -> CSR:
+    """Values at the places of a pattern, in the precision of an operator, on its device."""
+    return pattern.with_values(values).to(operator.matrix.dtype).to(operator.matrix.device)

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import multiprocessing
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import BrokenExecutor, Future, as_completed
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -20,6 +19,7 @@ import torch
 
 from pcnet._code import code_hash
 from pcnet._files import read_json, write_json
+from pcnet._processes import worker_processes
 from pcnet._progress import OneStage, Progress, Silent
 from pcnet.data import dataset_named, load_dataset
 from pcnet.errors import PcnetError, PcnetWarning, close_match
@@ -246,19 +246,21 @@ class TableSweep:
             for cell in ordered:
                 yield cell, self.attempt(cell, progress)
             return
-        context = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(min(processes, len(cells)), mp_context=context) as pool:
+        with worker_processes(min(processes, len(cells))) as pool:
             futures = {pool.submit(replace(self, threads=1).attempt, cell): cell for cell in ordered}
-            try:
-                for future in as_completed(futures):
-                    progress.advance(self.epochs([futures[future]]))
-                    yield futures[future], future.result()
-            except BaseException:
-                # What is under way would be waited for, and nobody wants it any more.
-                for process in list((pool._processes or {}).values()):
-                    process.terminate()
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
+            for future in as_completed(futures):
+                progress.advance(self.epochs([futures[future]]))
+                yield futures[future], self._ended(future)
+
+    def _ended(self, future: Future[Record | str]) -> Record | str:
+        """What a worker found."""
+        try:
+            return future.result()
+        except BrokenExecutor as error:
+            raise PcnetError(
+                "A worker process was ended by the system, probably for want of memory. Every finished cell is in "
+                f"{self.folder}: the same command with fewer --processes goes on."
+            ) from error
 
     def epochs(self, cells: Iterable[Cell]) -> int:
         """Epochs of all runs of some cells, at most."""

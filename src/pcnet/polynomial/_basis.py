@@ -195,6 +195,9 @@ def charlier_matrix(K: int, N: int, t: float) -> FloatArray:
 
     Returns:
         An (N+1) × (K+1) matrix.
+
+    Raises:
+        PcnetError: for numbers that are none, or so large a t that coefficients are.
     """
     return _charlier_matrix(whole_number("K", K), whole_number("N", N), finite_number("t", t)).copy()
 
@@ -202,7 +205,10 @@ def charlier_matrix(K: int, N: int, t: float) -> FloatArray:
 @lru_cache(maxsize=1024)
 def _charlier_matrix(K: int, N: int, t: float) -> FloatArray:
     # A search builds thousands of filters of a few hundred kinds.
-    matrix = charlier_series(N, np.arange(K + 1), t)
+    with np.errstate(over="ignore", invalid="ignore"):
+        matrix = charlier_series(N, np.arange(K + 1), t)
+    if not np.isfinite(matrix).all():
+        raise PcnetError(f"The coefficients C_n(k, t)/n! overflow for K = {K}, N = {N}, t = {t:g}; take a smaller t.")
     matrix[:, 0] = 0.0
     matrix[0, 0] = 1.0
     return matrix

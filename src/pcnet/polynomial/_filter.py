@@ -24,6 +24,8 @@ _FEWEST_NODES, _MOST_NODES = 32, 2**14
 _GRID_POINTS = 2001
 #: By `truncation_error`, zero is 1 away from the limit: what is as far is no approximation, what is near is one.
 _FAR, _NEAR, _LONGEST = 0.9, 0.1, 64
+#: Largest values of filters: beyond the first, single precision loses the others; beyond the second, it has none.
+_STEEP, _LARGEST = 1e6, float(np.finfo(np.float32).max)
 
 
 def truncated_filter(lam: ArrayLike, k: int, N: int, t: float) -> FloatArray:
@@ -276,9 +278,9 @@ def _truncation(K: int, N: int, t: float, p: float) -> tuple[float, int]:
 def filter_warnings(K: int, N: int, t: float, p: float, identity: bool = True, mode: Mode = "truncated") -> list[str]:
     """Sentences about settings that are legal but probably not what was meant; none for good ones.
 
-    In truncated mode they name a θ that is not identifiable, and a filter that is as far from its limit as zero is,
-    on λ̃ ∈ [p − 2, p], the range of η = ½; in every mode a missing heat kernel (t = 0), and a p below the range of
-    `admissible_p`.
+    In truncated mode they name a θ that is not identifiable, and a filter that is as far from its limit as zero is, on
+    λ̃ ∈ [p − 2, p], the range of η = ½; in every mode a missing heat kernel (t = 0), a p below the range of
+    `admissible_p`, and filters so steep that single precision is not enough for them.
     """
     t, p = finite_number("t", t), finite_number("p", p)
     sentences = []
@@ -296,6 +298,15 @@ def filter_warnings(K: int, N: int, t: float, p: float, identity: bool = True, m
                 f"(1 − λ̃)^k e^(tλ̃) by up to {error:.1f} times its largest value. Take "
                 f"{f'N = {better}, or ' * (better > 0)}mode='limit', unless published settings are meant."
             )
+    with np.errstate(over="ignore", invalid="ignore"):
+        family = filter_family(np.linspace(p - 2, p, _GRID_POINTS // 10), K, N, t, identity=False, mode=mode)
+    reach = float(np.abs(family).max(initial=0.0))
+    if not reach <= _STEEP:
+        digits = "of which single precision keeps 7 digits" if reach <= _LARGEST else "more than single precision holds"
+        sentences.append(
+            f"The filters reach {reach:.0e} on the eigenvalues that a graph can have, {digits}: what they let through "
+            f"elsewhere is lost. Take a smaller t or K than t = {t:g}, K = {K}."
+        )
     if t == 0:
         sentences.append(
             "t = 0 leaves no heat kernel: e^(tλ̃) is 1 and the filters are plain powers (1 − λ̃)^k. Take t > 0."

@@ -16,6 +16,7 @@ from pcnet._checks import whole_number
 from pcnet.errors import PcnetError
 from pcnet.graph import CSR, Operator
 from pcnet.polynomial import Basis
+from pcnet.propagate._messages import weighted_sums
 from pcnet.propagate._sweep import Step, planned_sweep, product
 
 
@@ -30,6 +31,9 @@ def apply_polynomial(operator: Operator, x: Tensor, coefficients: Tensor, basis:
     | (n, d) | (N+1,) or (d, N+1) | one filter, or one for each column |
     | (R, n, d) | (N+1,), (R, N+1) or (R, d, N+1) | R runs: one filter for all, for each run, for each run's columns |
 
+    There is no second derivative. Where the entries of S take a gradient (see `Operator.from_edges`), they get it by
+    a slower way that keeps N products.
+
     A basis that differs from group to group has one recurrence for each run, or for each column when x is (n, d).
     A PcnetError says which shapes or precisions do not go together.
 
@@ -40,6 +44,8 @@ def apply_polynomial(operator: Operator, x: Tensor, coefficients: Tensor, basis:
             [4.]])
     """
     columns = _columns(x, operator.num_nodes)
+    if columns.shape[1] == 0:
+        raise PcnetError("x has no columns, so there is nothing to filter; give each node at least one feature.")
     kinds = {x.dtype, coefficients.dtype, operator.matrix.dtype}
     if len(kinds) > 1:
         names = ", ".join(sorted(str(kind) for kind in kinds))
@@ -48,11 +54,23 @@ def apply_polynomial(operator: Operator, x: Tensor, coefficients: Tensor, basis:
     groups = (*x.shape[:-2], x.shape[-1])
     grouped = _grouped(coefficients, groups)
     recurrence = _recurrence(basis, grouped.shape[1] - 1, groups[0], math.prod(groups[1:]), x.dtype, x.device)
-    if not x.is_cuda:
+    learned = operator.matrix.learned
+    if learned or not x.is_cuda:
         # A coefficient for each column, or one for all, and the order comes first.
         repeats = columns.shape[1] // len(grouped) if len(grouped) > 1 else 1
         grouped = grouped.unsqueeze(1).expand(-1, repeats, -1).reshape(len(grouped) * repeats, grouped.shape[1]).t()
-    return _runs(_Polynomial.apply(columns, grouped.contiguous(), operator, recurrence), x)
+    applied = _step_by_step if learned else _Polynomial.apply
+    return _runs(applied(columns, grouped.contiguous(), operator, recurrence), x)
+
+
+def _step_by_step(x: Tensor, coefficients: Tensor, operator: Operator, recurrence: Any) -> Tensor:
+    """Where S itself takes a gradient: each product by autograd, which keeps all N of them."""
+    first, *scales = coefficients.unbind()
+    previous, current, total = x, x, x * first
+    for (a, b, c), scale in zip(recurrence, scales, strict=True):
+        previous, current = current, a * apply_operator(operator, current) + b * current - c * previous
+        total = total + scale * current
+    return total
 
 
 class _Polynomial(torch.autograd.Function):
@@ -130,7 +148,9 @@ def apply_matrix(matrix: CSR, x: Tensor) -> Tensor:
 
 
 def _multiplied(matrix: CSR, x: Tensor, back: Callable[[Tensor], Tensor]) -> Tensor:
-    """M x; a transpose that no gradient needs is not made."""
+    """M x; a transpose that no gradient needs is not made, and only where M takes a gradient it gets one."""
+    if matrix.learned:
+        return _runs(weighted_sums(matrix, matrix.values.unsqueeze(-1), _columns(x, matrix.shape[1])), x)
     return _runs(LinearMap.apply(_columns(x, matrix.shape[1]), partial(product, matrix), back), x)
 
 

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pcnet.show._progress import ProgressBar as ProgressBar
+from pcnet.show._screen import Screen as Screen
 from pcnet.show._table import Cell as Cell
 from pcnet.show._table import Table as Table
 from pcnet.show._table import strong as strong

@@ -14,6 +14,7 @@ from typing import Any
 from rich.console import Console
 
 from pcnet._files import write_json, write_text
+from pcnet._text import markdown
 from pcnet.compare import LEVEL, PERHAPS, UNKNOWN, WORSE, Comparison, CriticalDifference, Metric, metric_named
 from pcnet.experiment import DEFAULT_METHOD, Compared, Trained, provenance
 from pcnet.show import _table as page
@@ -247,9 +248,9 @@ def _markdown(record: Mapping[str, Any]) -> str:
     left_out = [f"{each['method']} is left out: {each['reason']}" for each in record["left_out"]]
     table = replace(methods_table(record), notes=[*left_out, *record["meaning"], *record["notes"]])
     return f"""\
-# Methods compared on {record["graph"]}: {words}
+# Methods compared on {markdown(record["graph"])}: {markdown(words)}
 
-{record["sentence"]}
+{markdown(record["sentence"])}
 
 ![Scores and their intervals](scores.png)
 

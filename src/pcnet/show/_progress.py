@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, TypeVar
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from pcnet.show._screen import Screen
+
 if TYPE_CHECKING:
     from pcnet.experiment import Experiment, Trained
 
@@ -29,7 +31,7 @@ class ProgressBar:
     """
 
     def __init__(self, console: Console | None = None) -> None:
-        self._console = console or Console(stderr=True)
+        self._console = console or Screen(stderr=True)
         self._bar = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(),
@@ -60,7 +62,7 @@ class ProgressBar:
 
     def print(self, sentence: str) -> None:
         """A line above the bar, which stays."""
-        self._console.print(sentence, highlight=False, markup=False, soft_wrap=True)
+        self._console.print(sentence, soft_wrap=True)
 
 
 class CompareProgress(ProgressBar):
@@ -125,5 +127,5 @@ class CompareProgress(ProgressBar):
         if self._is_live:
             self.print(sentence)
         else:
-            self._lines.print(sentence, highlight=False, markup=False)
+            self._lines.print(sentence)
         self._printed = time.monotonic()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -15,6 +14,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from pcnet._files import write_text
+from pcnet._text import code, markdown, visible
 
 if TYPE_CHECKING:
     from pcnet.compare import Metric
@@ -87,19 +87,19 @@ class Table:
         for place, name in enumerate(self.columns):
             side: Literal["left", "right"] = "left" if self.is_words(place) else "right"
             fixed = not self.wrap and (place == 0 or side == "right")
-            table.add_column(Text(name), justify=side, no_wrap=fixed)
+            table.add_column(Text(visible(name)), justify=side, no_wrap=fixed)
         for row in self.rows:
-            table.add_row(*(Text(cell, style=_STYLES[_look(cell)]) for cell in row))
+            table.add_row(*(Text(visible(cell), style=_STYLES[_look(cell)]) for cell in row))
         # Notes may be longer than the table is wide.
-        notes = [Text(note, style="dim") for note in self.notes]
-        return Group(*[Text(self.title, style="italic")] * bool(self.title), table, *notes)
+        notes = [Text(visible(note), style="dim") for note in self.notes]
+        return Group(*[Text(visible(self.title), style="italic")] * bool(self.title), table, *notes)
 
     def markdown(self) -> str:
         """For a file: a heading, the table, and the notes as a list."""
         sides = ("---" if self.is_words(place) else "--:" for place in range(len(self.columns)))
         lines = [_line(self.columns), f"|{'|'.join(sides)}|", *(_line(self.filled(row)) for row in self.rows)]
-        head = [f"# {_escaped(self.title)}", ""] if self.title else []
-        notes = [""] * bool(self.notes) + [f"- {_escaped(note)}" for note in self.notes]
+        head = [f"# {markdown(self.title)}", ""] if self.title else []
+        notes = [""] * bool(self.notes) + [f"- {markdown(note)}" for note in self.notes]
         return "\n".join([*head, *lines, *notes]) + "\n"
 
     def html(self) -> str:
@@ -121,14 +121,9 @@ def _look(cell: str) -> str:
 
 def _line(cells: Sequence[str]) -> str:
     """A row of Markdown."""
-    texts = (f"**{_escaped(cell)}**" if cell and _look(cell) == "strong" else _escaped(cell) for cell in cells)
+    texts = (f"**{markdown(cell)}**" if cell and _look(cell) == "strong" else markdown(cell) for cell in cells)
     # |E| would end a cell.
     return "| " + " | ".join(text.replace("|", "\\|") for text in texts) + " |"
-
-
-def _escaped(text: str) -> str:
-    """One line of Markdown that shows the text as it stands."""
-    return re.sub(r"([\\`*_<])", r"\\\1", re.sub(r"\s*[\r\n]+\s*", " ", text))
 
 
 class Step(NamedTuple):
@@ -155,7 +150,8 @@ def templates() -> Any:
 def write_page(path: str | Path, template: str, content: Mapping[str, Any]) -> None:
     """Fill a template, with the style sheet and the script in it."""
     # Names that came out of a damaged file may hold halves of characters; they become question marks.
-    write_text(path, templates().get_template(template).render(content).encode("utf-8", "replace").decode("utf-8"))
+    page = templates().get_template(template).render(content)
+    write_text(path, visible(page.encode("utf-8", "replace").decode("utf-8")))
 
 
 def part(name: str, *args: Any) -> str:
@@ -216,7 +212,7 @@ def provenance_list(records: Sequence[Mapping[str, Any]], command: str) -> str:
     """Part of a Markdown file: the command that makes its numbers again, when, where and with what they were made."""
     places = dict.fromkeys(f"date: {each['date']}; machine: {each['machine']}" for each in records)
     versions = dict.fromkeys(", ".join(f"{name} {v}" for name, v in each["versions"].items()) for each in records)
-    lines = (f"command: `{command}`", *places, *(f"versions: {each}" for each in versions))
+    lines = (f"command: {code(command)}", *places, *(f"versions: {each}" for each in versions))
     return "".join(f"- {line}\n" for line in lines)
 
 

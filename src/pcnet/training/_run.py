@@ -205,3 +205,8 @@ class Outcome:
     def diverged(self) -> bool:
         """Whether no epoch had a finite validation loss."""
         return self.best_epoch < 0
+
+    @property
+    def lost(self) -> bool:
+        """Whether every epoch was far worse than a guess, whose loss is log C for C classes."""
+        return not self.diverged and float(np.nanmin(self.val_loss)) > 1 + math.log(self.logits.shape[-1])

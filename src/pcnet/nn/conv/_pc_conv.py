@@ -56,7 +56,8 @@ class PCConv(PolynomialConv):
 
     `mode="truncated"` is the layer of the paper: g_{k,t} is cut off after its N-th term. `mode="limit"` is what the
     terms add up to, (I−L̃)^k e^{tL̃}, through a Chebyshev series on the true spectral interval; N plays no part there.
-    Either way it is one polynomial, and θ enters through its coefficients alone.
+    Either way it is one polynomial, and θ enters through its coefficients alone. It has first derivatives by x, θ and
+    edge weights that require them, and no second ones.
 
     Args:
         K: number of filters g_1 … g_K that are combined.

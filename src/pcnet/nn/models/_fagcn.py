@@ -8,10 +8,11 @@ import torch
 from torch import Tensor, nn
 
 from pcnet.graph import Operator, SelfLoops
-from pcnet.nn._edges import pair_scores, weighted_sums
+from pcnet.nn._edges import pair_scores
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, linear, uniform_by_inputs
 from pcnet.nn.models._methods import method
 from pcnet.nn.models._model import Memory, setting
+from pcnet.propagate import weighted_sums
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,13 @@ from torch import Tensor, nn
 from torch.nn.functional import elu, leaky_relu
 
 from pcnet.graph import Operator, SelfLoops
-from pcnet.nn._edges import Entries, entries, pair_scores, weighted_sums
+from pcnet.nn._edges import Entries, entries, pair_scores
 from pcnet.nn._products import by_runs
 from pcnet.nn.models._layered_net import DIRECTED, empty, uniform
 from pcnet.nn.models._methods import method
 from pcnet.nn.models._model import Memory, setting
 from pcnet.nn.models._stacked_net import StackedNet, StackedNetSettings
-from pcnet.propagate import apply_matrix
+from pcnet.propagate import apply_matrix, weighted_sums
 
 
 @dataclass(frozen=True)

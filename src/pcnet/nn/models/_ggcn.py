@@ -5,17 +5,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-import scipy.sparse
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import elu, normalize, softplus
 
 from pcnet.graph import CSR, Operator, SelfLoops, made_once
-from pcnet.nn._edges import csr_like, entry_dots, weighted_sums
+from pcnet.nn._edges import in_full, like
 from pcnet.nn.models._layered_net import DIRECTED, LayeredNet, LayeredNetSettings, empty, linear, uniform_by_inputs
 from pcnet.nn.models._methods import method
 from pcnet.nn.models._model import Memory, setting
+from pcnet.propagate import entry_dots, weighted_sums
 
 
 @dataclass(frozen=True)
@@ -96,10 +95,7 @@ class GGCN(LayeredNet[GGCNSettings]):
 @made_once
 def _neighbours(operator: Operator) -> tuple[CSR, Tensor]:
     """S without its diagonal, and S_ii / S_ij − 1 for each of its entries, as a column."""
-    matrix = operator.matrix.to_scipy()
-    off = (matrix - scipy.sparse.diags(matrix.diagonal())).tocsr()
-    off.eliminate_zeros()
-    neighbours = csr_like(operator, off)
-    coo = off.tocoo()
-    ratio = matrix.diagonal()[coo.row] / coo.data - 1
-    return neighbours, torch.from_numpy(np.asarray(ratio)).to(neighbours.values).unsqueeze(-1)
+    S = in_full(operator)
+    own, off = S.values[S.rows == S.col], S.off_diagonal()
+    ratio = own[off.rows] / off.values - 1
+    return like(operator, off, off.values), ratio.to(operator.matrix.values).unsqueeze(-1)

@@ -6,7 +6,6 @@ import itertools
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-import scipy.sparse
 import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
@@ -14,7 +13,7 @@ from torch.autograd.function import once_differentiable
 from pcnet._progress import Progress
 from pcnet.errors import PcnetError
 from pcnet.graph import Graph, Operator, SelfLoops, made_once
-from pcnet.nn._edges import csr_like, row_means
+from pcnet.nn._edges import in_full, like, row_means
 from pcnet.nn._module import held
 from pcnet.nn._products import over_nodes
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, linear, uniform_by_inputs
@@ -156,6 +155,7 @@ def _walk(operator: Operator, walk: Walk) -> Operator:
     """Â, from A + I."""
     if walk == "rows":
         return replace(operator, matrix=row_means(operator), symmetric=False)
-    adjacency = scipy.sparse.csr_matrix(operator.matrix.to_scipy() - scipy.sparse.identity(operator.num_nodes))
-    adjacency.eliminate_zeros()
-    return replace(operator, matrix=csr_like(operator, adjacency))
+    W = in_full(operator)
+    own = W.rows == W.col
+    adjacency = W.with_values(W.values - own.double()).only(~own | (W.values != 1))
+    return replace(operator, matrix=like(operator, adjacency, adjacency.values))

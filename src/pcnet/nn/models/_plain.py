@@ -250,5 +250,5 @@ def _dense(x: CSR) -> Tensor:
 def _edges(operator: Operator) -> tuple[Tensor, Tensor | None]:
     """`edge_index`, from sources to targets, and the weights of a graph that has any."""
     matrix = operator.matrix
-    weighted = bool((matrix.values != 1).any())
+    weighted = matrix.values.requires_grad or bool((matrix.values != 1).any())
     return torch.stack([matrix.col.long(), matrix.rows]), matrix.values if weighted else None

@@ -7,13 +7,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
-import numpy as np
-import scipy.sparse
 import torch
 from torch import Tensor, nn
 
 from pcnet.graph import Operator, SelfLoops, made_once
-from pcnet.nn._edges import csr_like, entries
+from pcnet.nn._edges import entries, in_full, like
 from pcnet.nn._perceptron import Perceptron
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings
 from pcnet.nn.models._methods import method
@@ -99,8 +97,8 @@ class TWIRLS(LayeredNet[TWIRLSSettings]):
 @made_once
 def _scaled(operator: Operator, lam: float) -> tuple[Operator, Tensor]:
     """D̃^-½ W D̃^-½ and D̃^-1 as a column, for the weights that the graph has."""
-    adjacency = operator.matrix.to_scipy()
-    inverse = 1 / (lam * np.asarray(adjacency.sum(axis=1)).ravel() + 1 - lam)
-    root = scipy.sparse.diags(np.sqrt(inverse))
-    scaled = replace(operator, matrix=csr_like(operator, root @ adjacency @ root))
-    return scaled, torch.from_numpy(inverse).to(operator.matrix.values).unsqueeze(-1)
+    W = in_full(operator)
+    inverse = 1 / (lam * W.sums_of_rows + 1 - lam)
+    root = inverse.sqrt()
+    scaled = replace(operator, matrix=like(operator, W, root[W.rows] * W.values * root[W.col]))
+    return scaled, inverse.to(operator.matrix.values).unsqueeze(-1)

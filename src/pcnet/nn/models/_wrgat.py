@@ -16,14 +16,14 @@ from torch.nn.functional import leaky_relu
 from pcnet._progress import Progress
 from pcnet.graph import CSR, Graph, Operator, SelfLoops, StructuralEdges, StructuralPairs, made_once, structural_pairs
 from pcnet.nn._dropout import DeviceDraws, Draws
-from pcnet.nn._edges import csr_like, weighted_sums
+from pcnet.nn._edges import csr_like
 from pcnet.nn._module import RunModule
 from pcnet.nn._perceptron import Perceptron
 from pcnet.nn._products import over_nodes
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings, empty, uniform, zeros
 from pcnet.nn.models._methods import method
 from pcnet.nn.models._model import Memory, setting
-from pcnet.propagate import product
+from pcnet.propagate import product, weighted_sums
 
 #: Slope of the attention's ReLU where it is closed.
 SLOPE = 0.2
