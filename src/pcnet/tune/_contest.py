@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import shutil
 import threading
 import time
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -22,11 +24,12 @@ from pcnet.compare import Metric, temperature
 from pcnet.errors import PcnetError
 from pcnet.experiment import MEMBERS, VAL_SHARE, method_file, method_name, resolve, targets_of_all
 from pcnet.graph import Graph, graph_hash, tensor_hash
-from pcnet.training import Outcome, Run, Targets, train
+from pcnet.training import Targets, available_threads
+from pcnet.tune._room import Room
 from pcnet.tune._select import greedy, standing
 from pcnet.tune._space import Settings, Space, Values, settings_of
 from pcnet.tune._store import Database, Store
-from pcnet.tune._strategies import Halving, Job, Results, next_jobs
+from pcnet.tune._strategies import Halving, Job, Results, next_jobs, reported
 from pcnet.tune._worker import Worker
 
 #: Methods that compete; the defaults of the first one are trained on all folds before anything else.
@@ -42,6 +45,8 @@ TIMES_AS_LONG: Mapping[str, float] = {"gcn": 3, "sage": 4, "linkx": 4, "acmgcn":
 SLOW = 0.05
 #: More trials than any time is enough for.
 MOST = 100_000
+#: Trials that are shown while it goes on.
+LEADERS = 5
 #: Runs of each core that are trained together: an interrupt loses them.
 TOGETHER = 8
 #: An own fold of a node's logits, and those of the nodes that only the estimate is about, as 32-bit floats.
@@ -63,6 +68,8 @@ class Contest:
     entrants: Mapping[str, Settings]
     #: The time that there is, where it ends the contest: methods that would take too much of it are left out.
     seconds: float | None = None
+    #: The memory that there is: settings that would take more are left out.
+    room: Room | None = None
     splits: int = FOLDS
 
     @staticmethod
@@ -75,8 +82,13 @@ class Contest:
         trials: int | None = None,
         seconds: float | None = None,
         methods: Sequence[str] = (),
+        select: str | None = None,
     ) -> Contest:
-        """The methods, or all, that can be made for a graph, with what they have for unknown graphs."""
+        """The methods, or all, that can be made for a graph, with what they have for unknown graphs.
+
+        One rule, `select`, chooses the epochs of all of them: that of the first method, which is a `metric` if one is
+        named and the loss otherwise.
+        """
         found = {}
         for name in methods or CONTENDERS:
             experiment = resolve(graph, name, metric=metric, protocol=protocol)
@@ -86,7 +98,7 @@ class Contest:
         if not found:
             raise PcnetError(f"No method can be made for {graph.name}; `pcnet inspect` says what it is like.")
         first = next(iter(found.values()))
-        select = first.training.select
+        select = select or first.training.select
         settings = {name: (own.model, replace(own.training, select=select)) for name, own in found.items()}
         return Contest(first.scored_by, seed, trials, settings, seconds)
 
@@ -143,13 +155,32 @@ class Contest:
         expected = {name: first * TIMES_AS_LONG.get(name, 1.0) for name in self.entrants}
         return {name: found for name, found in expected.items() if found > SLOW * self.seconds}
 
+    def fits(self, trial: int) -> bool:
+        """Whether there is the memory to train a trial; the first one is trained in any case."""
+        return not trial or self.room is None or self.room.fits(self.settings(trial, self.values(trial))[0], FOLDS)
+
+    def too_big(self, results: Results) -> dict[str, int]:
+        """How many settings of each method were left out because they do not fit, of the rounds that have begun."""
+        begun = itertools.takewhile(lambda trials: trials[0] <= max(results.values), self.rounds())
+        return Counter(self.values(trial)["method"] for trials in begun for trial in trials if not self.fits(trial))
+
+    def headline(self, results: Results) -> str:
+        """The best so far, a line for each."""
+        best = results.ranking(FOLDS)[:LEADERS]
+        lines = [f"searching, {len(results.scores):,} settings tried" + (f"; {self.metric.title}:" if best else "")]
+        for each in best:
+            values, score = results.values[each.trial], self.metric.text(reported(self.metric, each.gain))
+            drawn = f"setting {each.trial}" if len(values) > 1 else "its defaults"
+            lines.append(f"  {score}  {method_name(values['method'])}, {drawn}")
+        return "\n".join(lines)
+
     def jobs(self, results: Results, held: Collection[int]) -> list[Job]:
         """What can be trained now; nothing at the end."""
         if not results.knows(0, range(FOLDS)):
             return [Job(0, self.values(0), tuple(range(FOLDS)))]
         slow = self.slow(results)
         for trials in self.rounds():
-            trials = [trial for trial in trials if self.values(trial)["method"] not in slow]
+            trials = [trial for trial in trials if self.values(trial)["method"] not in slow and self.fits(trial)]
             if jobs := next_jobs(trials, _halving(trials).rungs, results, self.values):
                 return jobs
         return []
@@ -237,6 +268,8 @@ class Ranked:
     settings: Settings
     score: float
     seconds: float
+    #: Seconds of training in all, when it was complete.
+    ended: float
     weight: int
 
     @property
@@ -262,8 +295,10 @@ class Chosen:
     held_of_best: Tensor
     trials: int
     runs: int
-    #: Methods that were left out because a run would take too many seconds.
+    #: Methods that were left out because a run would take too many seconds, and those of which so many settings were
+    #: left out because they would take more memory than there is.
     slow: Mapping[str, float]
+    too_big: Mapping[str, int]
 
     @property
     def members(self) -> list[Ranked]:
@@ -289,10 +324,13 @@ def compete(
     there, if at least one trial is complete.
     """
     targets = [targets_of_all(graph, known, VAL_SHARE, seed) for seed in contest.seeds]
+    contest = replace(contest, room=Room.on(graph, threads or available_threads(), device))
     clock = None if seconds is None else Clock(progress or Silent(), seconds)
     nodes, shown = torch.empty(0, dtype=torch.int64) if held is None else held, clock or progress or Silent()
     with Store(folder, contest.description(graph, targets)) as store, Answers(folder, targets, nodes) as answers:
-        worker = Worker(graph, contest, targets, store, threads, torch.device(device), shown, answers, TOGETHER)
+        worker = Worker(
+            graph, contest, targets, store, threads, torch.device(device), shown, answers, TOGETHER, contest.room
+        )
         with suppress(TimeIsUpError):
             try:
                 worker.run()
@@ -330,6 +368,7 @@ def _chosen(contest: Contest, results: Results, answers: Answers, targets: Seque
             contest.settings(trial, results.values[trial]),
             contest.metric.scale * contest.metric.sign * -gain,
             results.seconds_of[trial],
+            results.ended[trial],
             weight,
         )
         for trial, weight, (gain, _) in zip(complete, weights, standing(everyone, labels, contest.metric), strict=True)
@@ -351,31 +390,5 @@ def _chosen(contest: Contest, results: Results, answers: Answers, targets: Seque
         len(results.scores),
         results.runs,
         contest.slow(results),
+        contest.too_big(results),
     )
-
-
-def affordable(members: Sequence[Ranked], seconds: float) -> list[Ranked]:
-    """The heaviest members that can be trained in the time, and at least one."""
-    ordered = sorted(members, key=lambda each: -each.weight)
-    spent = np.cumsum([each.seconds for each in ordered])
-    return ordered[: max(1, int((spent <= seconds).sum()))]
-
-
-def refitted(
-    graph: Graph,
-    contest: Contest,
-    members: Sequence[Ranked],
-    *,
-    threads: int | None = None,
-    device: torch.device | str = "cpu",
-    progress: Progress | None = None,
-) -> tuple[list[tuple[Run, Outcome]], list[float]]:
-    """The members of an ensemble, each trained anew on folds of every label that there is, and their weights."""
-    targets = [targets_of_all(graph, graph.labelled, VAL_SHARE, seed) for seed in contest.seeds]
-    pairs = [(member, fold) for member in members for fold in range(FOLDS)]
-    runs = [Run(*member.settings, targets[fold], contest.seeds[fold]) for member, fold in pairs]
-    outcomes = train(graph, runs, threads=threads, device=device, progress=progress)
-    kept = [place for place, outcome in enumerate(outcomes) if not outcome.diverged]
-    if not kept:
-        raise PcnetError("Every model diverged when it was trained with every label; give the contest another --seed.")
-    return [(runs[place], outcomes[place]) for place in kept], [float(pairs[place][0].weight) for place in kept]
