@@ -1,4 +1,4 @@
-"""`python -m benchmarks.auto_memory`: the memory that `auto` takes on a large generated graph, and what it leaves out."""
+"""`python -m benchmarks.auto_memory`: what `auto` takes of memory on a large generated graph, and leaves out there."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.command import Command, start, with_origin
+from benchmarks.command import Command, commit, start, with_origin
 from pcnet import PcnetWarning, csbm
 from pcnet._files import write_json
 from pcnet.data import STRATIFIED
@@ -31,6 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         found = auto(graph, experiment, Path(folder), minutes=options.minutes, threads=options.threads)
     [chosen] = found.contests
     figures = {
+        "commit": commit(),
         "nodes": graph.num_nodes,
         "edges": graph.edge_index.shape[1] // 2,
         "features": graph.num_features,

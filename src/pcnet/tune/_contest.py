@@ -166,8 +166,9 @@ class Contest:
 
     def headline(self, results: Results) -> str:
         """The best so far, a line for each."""
-        best = results.ranking(FOLDS)[:LEADERS]
-        lines = [f"searching, {len(results.scores):,} settings tried" + (f"; {self.metric.title}:" if best else "")]
+        best, tried = results.ranking(FOLDS)[:LEADERS], len(results.scores)
+        heading = f"searching, {tried:,} setting{'s' if tried != 1 else ''} tried"
+        lines = [f"{heading}; {self.metric.title}:" if best else heading]
         for each in best:
             values, score = results.values[each.trial], self.metric.text(reported(self.metric, each.gain))
             drawn = f"setting {each.trial}" if len(values) > 1 else "its defaults"
