@@ -103,7 +103,10 @@ def measured(name: str, graph: Graph, options: argparse.Namespace) -> dict[str, 
     headline = found.result.headline
     return {
         "graph": name,
-        "minutes": options.minutes, "threads": options.threads, "commit": commit(), "date": provenance()["date"],
+        "minutes": options.minutes,
+        "threads": options.threads,
+        "commit": commit(),
+        "date": provenance()["date"],
         "nodes": graph.num_nodes,
         "metric": metric.name,
         "auto": metric.score(logits_of(chosen.held), labels),

@@ -158,6 +158,42 @@ def test_the_estimate_is_about_the_nodes_that_were_held_back(graph, tmp_path):
     assert found.result.experiment.title == "Auto"
 
 
+def test_one_rule_for_the_epochs(graph, tmp_path):
+    """The loss chooses them, and a metric where it is named: in `auto` as in the contest of a classifier."""
+    for metric in (None, "macro_f1"):
+        found = auto(
+            graph,
+            resolve(graph, runs=1, metric=metric),
+            tmp_path / str(metric),
+            trials=1,
+            methods=("mlp", "gcn"),
+            threads=1,
+        )
+        contest = Contest.on(graph, metric, methods=("mlp", "gcn"))
+        best = found.contests[0].ranking[0]
+        assert best.settings == contest.entrants[best.values["method"]]
+        assert contest.entrants["gcn"][1].select == ("val_loss" if metric is None else "val_macro_f1")
+
+
+def test_the_best_so_far_are_shown(graph, tmp_path):
+    class Titles(Silent):
+        def __init__(self) -> None:
+            self.seen: list[str] = []
+
+        def stage(self, title: str, total: int) -> None:
+            self.seen.append(title)
+
+    known, held = parts_of(graph)
+    shown = Titles()
+    chosen = compete(graph, contest_on(graph, trials=3), known, tmp_path, held=held, threads=1, progress=shown)
+    heading, *lines = shown.seen[-1].splitlines()
+    assert (shown.seen[0], heading) == ("searching, 0 settings tried", "searching, 3 settings tried; accuracy:")
+    assert len(lines) == len(chosen.ranking)
+    scores = [float(line.split()[0]) for line in lines]
+    assert scores == sorted(scores, reverse=True)
+    assert 0 < min(each.ended for each in chosen.ranking) < sum(each.seconds for each in chosen.ranking) + 1e-9
+
+
 def test_slow_methods_are_left_out_where_time_ends_the_contest(graph, tmp_path):
     contest = contest_on(graph, seconds=1e-3)
     known, held = parts_of(graph)

@@ -325,7 +325,8 @@ def compete(
     there, if at least one trial is complete.
     """
     targets = [targets_of_all(graph, known, VAL_SHARE, seed) for seed in contest.seeds]
-    contest = replace(contest, room=Room.on(graph, threads or available_threads(), device))
+    workers = threads or available_threads() if torch.device(device).type == "cpu" else 1
+    contest = replace(contest, room=Room.on(graph, workers, device))
     clock = None if seconds is None else Clock(progress or Silent(), seconds)
     nodes, shown = torch.empty(0, dtype=torch.int64) if held is None else held, clock or progress or Silent()
     with Store(folder, contest.description(graph, targets)) as store, Answers(folder, targets, nodes) as answers:
