@@ -5,8 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 import shutil
-import threading
-import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -24,7 +22,8 @@ from pcnet.compare import Metric, temperature
 from pcnet.errors import PcnetError
 from pcnet.experiment import MEMBERS, VAL_SHARE, method_file, method_name, resolve, targets_of_all
 from pcnet.graph import Graph, graph_hash, tensor_hash
-from pcnet.training import Targets, available_threads
+from pcnet.training import Run, Targets, available_threads
+from pcnet.tune._clock import Clock, TimeIsUpError, epochs_in
 from pcnet.tune._room import Room
 from pcnet.tune._select import greedy, standing
 from pcnet.tune._space import Settings, Space, Values, settings_of
@@ -43,7 +42,7 @@ TRAINING: Mapping[str, Any] = {"epochs": 600, "stopping": "patience", "patience"
 #: About how many times as long as the first method a run of another takes, and the share of the time that is too long.
 TIMES_AS_LONG: Mapping[str, float] = {"gcn": 3, "sage": 4, "linkx": 4, "acmgcn": 5, "fagcn": 8, "gat": 12}
 SLOW = 0.05
-#: More trials than any time is enough for.
+#: More trials, and epochs, than any time is enough for.
 MOST = 100_000
 #: Trials that are shown while it goes on.
 LEADERS = 5
@@ -70,6 +69,8 @@ class Contest:
     seconds: float | None = None
     #: The memory that there is: settings that would take more are left out.
     room: Room | None = None
+    #: Epochs that the time is enough for.
+    most_epochs: int = MOST
     splits: int = FOLDS
 
     @staticmethod
@@ -129,11 +130,12 @@ class Contest:
         """The settings of a trial."""
         drawn = {name: value for name, value in values.items() if name != "method"}
         model, training = self.entrants[values["method"]]
-        return (model, training) if not drawn else settings_of({**TRAINING, **drawn}, (model, training))
+        model, training = settings_of({**TRAINING, **drawn}, (model, training)) if drawn else (model, training)
+        return model, replace(training, epochs=min(training.epochs, self.most_epochs))
 
     @property
     def epochs(self) -> int:
-        return max(TRAINING["epochs"], *(training.epochs for _, training in self.entrants.values()))
+        return min(self.most_epochs, max(TRAINING["epochs"], *(own.epochs for _, own in self.entrants.values())))
 
     @property
     def runs(self) -> int:
@@ -230,36 +232,6 @@ class Answers(Database):
         return val, held
 
 
-class TimeIsUpError(Exception):
-    """A training did not end in time; what it has is dropped."""
-
-
-class Clock(Silent):
-    """Shows the time that has passed of the time there is, and ends what goes on beyond it."""
-
-    def __init__(self, shown: Progress, seconds: float) -> None:
-        self._shown, self._begin, self._seconds, self._told = shown, time.monotonic(), seconds, 0
-        self._telling = threading.Lock()
-
-    @property
-    def left(self) -> float:
-        return self._seconds - (time.monotonic() - self._begin)
-
-    def stage(self, title: str, total: int) -> None:
-        with self._telling:
-            self._shown.stage(title, round(self._seconds))
-            self._told = 0
-        self.advance()
-
-    def advance(self, units: int = 1) -> None:
-        if self.left < 0:
-            raise TimeIsUpError
-        with self._telling:
-            passed = round(self._seconds - self.left)
-            self._shown.advance(passed - self._told)
-            self._told = passed
-
-
 @dataclass(frozen=True)
 class Ranked:
     """A trial that was trained on all folds: its settings, its score where it knew no label, and its weight."""
@@ -328,6 +300,10 @@ def compete(
     workers = threads or available_threads() if torch.device(device).type == "cpu" else 1
     contest = replace(contest, room=Room.on(graph, workers, device))
     clock = None if seconds is None else Clock(progress or Silent(), seconds)
+    if clock is not None:
+        settings = contest.settings(0, contest.values(0))
+        first = [Run(*settings, *own) for own in zip(targets, contest.seeds, strict=True)]
+        contest = replace(contest, most_epochs=epochs_in(clock.left, graph, first, threads=threads, device=device))
     nodes, shown = torch.empty(0, dtype=torch.int64) if held is None else held, clock or progress or Silent()
     with Store(folder, contest.description(graph, targets)) as store, Answers(folder, targets, nodes) as answers:
         worker = Worker(
