@@ -114,8 +114,8 @@ def test_the_best_so_far_of_a_contest(name):
     metric = METRICS[name]
     figure = contest_chart([9.0, 2.0, 4.0, 6.0], [60.0, 50.0, 70.0, 40.0], 55.0, metric)
     [best] = [line for line in figure.axes[0].lines if line.get_label() == "best so far"]
-    assert best.get_xdata().tolist() == [2.0, 4.0, 6.0, 9.0, 9.0]
-    assert best.get_ydata().tolist() == [50.0, *([70.0] * 4 if name == "accuracy" else [50.0, *[40.0] * 3])]
+    assert best.get_xdata().tolist() == [2.0, 4.0, 6.0, 9.0]
+    assert best.get_ydata().tolist() == [50.0, *([70.0] * 3 if name == "accuracy" else [50.0, 40.0, 40.0])]
     assert f"{metric.text(70.0)} after 4 s" in inline(figure, "a contest")
 
 

@@ -202,9 +202,7 @@ def contest_chart(ended: Sequence[float], scores: Sequence[float], ensemble: flo
     best = metric.sign * np.maximum.accumulate(metric.sign * found)
     figure, axes = panels(WIDTH, 3.2)
     axes.axhline(ensemble, label="the ensemble", **_IDEAL)
-    axes.plot(
-        [*seconds, seconds[-1]], [*best, best[-1]], color=ACCENT, lw=2, drawstyle="steps-post", label="best so far"
-    )
+    axes.plot(seconds, best, color=ACCENT, lw=2, drawstyle="steps-post", label="best so far")
     for second, score in zip(seconds, found, strict=True):
         tip(axes.plot(second, score, **_DOT), f"{metric.text(score)} after {second:.0f} s")
     axes.set(xlim=span(0.0, float(seconds[-1]), 0.02), ylim=span(min(*found, ensemble), max(*found, ensemble)))
