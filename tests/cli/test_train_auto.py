@@ -44,7 +44,9 @@ def test_a_contest_its_folder_and_how_it_goes_on(pcnet, place):
     assert "To be expected on the 42 nodes without a label" in answer.out
     names = {path.name for path in (place / "here").iterdir()}
     assert names >= {"classifier.json", "metrics.json", "models", "report.html", "settings.json", "splits.json"}
-    assert "The contest" in (place / "here" / "report.html").read_text()
+    report = (place / "here" / "report.html").read_text()
+    assert "The contest" in report
+    assert "Score against time; the best trial has" in report
     result = json.loads((place / "result.json").read_text())
     assert (result["preset"], result["runs"]) == ("auto", 1)
     assert "mean probability" in pcnet("predict", "here").out
