@@ -3,7 +3,7 @@
 Of every labelled graph at hand, and of generated ones: one stratified split. `auto` knows its training and validation
 nodes, and so do the defaults of each method, and a deep residual GCN and GraphSAGE in plain PyG with settings of Luo et
 al. (NeurIPS 2024); all are scored on its test nodes. What is measured is kept as it comes: the same command goes on
-where it was interrupted.
+where it was interrupted, and a graph that --graphs names is measured anew. A file is about one number of minutes.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ import torch
 import torch_geometric.nn as pyg
 from torch import Tensor, nn
 
-from benchmarks.command import Command, page, start, with_origin
+from benchmarks.command import Command, commit, page, start, with_origin
 from benchmarks.graphs import generated_graphs, labelled_graphs
 from benchmarks.timing import torch_threads
 from pcnet import PcnetError, PcnetWarning, Split
 from pcnet._files import read_json, write_json, write_text
 from pcnet.compare import METRICS, logits_of
 from pcnet.data import STRATIFIED
-from pcnet.experiment import resolve, run_experiment
+from pcnet.experiment import provenance, resolve, run_experiment
 from pcnet.graph import CSR, Graph
 from pcnet.show import Cell, Table
 from pcnet.tune import auto
@@ -43,9 +43,9 @@ MARGIN = 0.3
 def main(arguments: Sequence[str] | None = None) -> None:
     options = _parse(arguments)
     file = options.out / "auto.json"
-    rows = {row["graph"]: row for row in (read_json(file)["rows"] if file.exists() else [])}
+    rows = {row["graph"]: row for row in kept_rows(file, options.minutes)}
     for name, read in all_graphs():
-        if name in rows or (options.graphs and name not in options.graphs):
+        if name not in options.graphs if options.graphs else name in rows:
             continue
         graph = read()
         with warnings.catch_warnings():
@@ -56,6 +56,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
         write_json(file, with_origin(options, {"minutes": options.minutes, "rows": list(rows.values())}))
     report = with_origin(options, {"minutes": options.minutes, "rows": list(rows.values())})
     write_text(options.out / "auto.md", page(report, table(report)))
+
+
+def kept_rows(file: Path, minutes: float) -> list[dict[str, Any]]:
+    """What was measured before, with as many minutes."""
+    if not file.exists():
+        return []
+    report = read_json(file)
+    if report["rows"] and report["minutes"] != minutes:
+        raise PcnetError(
+            f"{file} is about {report['minutes']:g} minutes, not {minutes:g}; give as many with --minutes, or another "
+            "folder with --out."
+        )
+    return list(report["rows"])
 
 
 def all_graphs() -> Iterator[tuple[str, Callable[[], Graph]]]:
@@ -90,6 +103,10 @@ def measured(name: str, graph: Graph, options: argparse.Namespace) -> dict[str, 
     headline = found.result.headline
     return {
         "graph": name,
+        "minutes": options.minutes,
+        "threads": options.threads,
+        "commit": commit(),
+        "date": provenance()["date"],
         "nodes": graph.num_nodes,
         "metric": metric.name,
         "auto": metric.score(logits_of(chosen.held), labels),
@@ -160,13 +177,14 @@ def table(report: Mapping[str, Any]) -> Table:
             f"[{row['interval'][0]:.2f}, {row['interval'][1]:.2f}]",
             *(f"{row['others'][way]:.2f}" if way in row["others"] else "–" for way in ways),
             f"{row['trials']:,}",
+            f"{row.get('commit', 'unknown')}, {row.get('threads') or 'all'} threads",
         ]
         for row in rows
     ]
     mean = sum(gains) / len(gains) if gains else float("nan")
     return Table(
         f"What auto makes of {report['minutes']:g} minutes: on {len(good)} of {len(rows)} graphs as good as all others",
-        ("graph", "metric", "auto", "95 % interval", *ways, "trials"),
+        ("graph", "metric", "auto", "95 % interval", *ways, "trials", "made by"),
         cells,
         (
             f"Test scores on one stratified split. As good: at most {MARGIN} points behind, or the other's score lies "

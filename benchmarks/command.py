@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import subprocess
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -64,6 +66,15 @@ def show(to: Console, *sheets: Table) -> None:
     """Print tables with a line between them."""
     for sheet in sheets:
         to.print(sheet.rich(), Text(), sep="\n")
+
+
+def commit() -> str:
+    """The state of the source, as git names it: with a + where something in it is not committed."""
+    git = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--exclude=*", "--dirty=+"]
+    try:
+        return subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
 
 
 def with_origin(options: argparse.Namespace, figures: Mapping[str, Any]) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from pcnet._progress import Progress
 from pcnet.compare import Metric, logits_of, metric_named
 from pcnet.data import as_graph
 from pcnet.errors import PcnetError
-from pcnet.experiment import MEMBERS, VAL_SHARE, Ensemble, FilterResponse, resolve, targets_of_all
+from pcnet.experiment import MEMBERS, VAL_SHARE, Ensemble, FilterResponse, refitted, resolve, targets_of_all
 from pcnet.graph import Graph, Schema, require_labels
 from pcnet.inspect import suggested_methods
 from pcnet.nn import ModelSettings, method_named
@@ -50,7 +50,8 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
     trained together, each with a seed and, unless `fit` is given one, a validation set of its own, a share
     `val_share` of each class; predictions are the mean of their probabilities, each model's calibrated by a temperature
     on its validation nodes. With "auto" and `minutes`, methods and settings compete for as long, and an ensemble of the
-    best predicts. `class_weight="balanced"` lets all classes count alike in the training loss.
+    best predicts. `refit` trains the models that predict once more with no label kept back to stop by.
+    `class_weight="balanced"` lets all classes count alike in the training loss.
 
     `metric` chooses the epoch and the model and is what `score` returns: accuracy, balanced_accuracy, macro_f1,
     roc_auc, average_precision or log_loss. By default it is accuracy, while the method chooses its epochs in its own
@@ -67,6 +68,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
         class_weight: str | None = None,
         metric: str | None = None,
         minutes: float | None = None,
+        refit: bool = False,
         seed: int = 0,
         threads: int | None = None,
         device: str = "auto",
@@ -78,6 +80,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
         self.class_weight = class_weight
         self.metric = metric
         self.minutes = minutes
+        self.refit = refit
         self.seed = seed
         self.threads = threads
         self.device = device
@@ -113,7 +116,8 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
             runs += [Run(model, training, own, self.seed + run) for run, own in enumerate(targets)]
         #: What the classifier is scored by.
         self.metric_ = experiment.metric
-        outcomes = train(graph, runs, threads=self.threads, device=chosen_device(self.device), progress=progress)
+        how: dict[str, Any] = {"threads": self.threads, "device": chosen_device(self.device), "progress": progress}
+        outcomes = train(graph, runs, **how)
         pairs = zip(runs, outcomes, strict=True)
         trained = {name: list(itertools.islice(pairs, len(targets))) for name in methods}
         metric = metric_named(self.metric_)
@@ -123,10 +127,11 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
         chosen = trained[self.method_]
         if any(outcome.diverged for _, outcome in chosen):
             raise PcnetError("Training diverged: no epoch had a finite loss. Lower the learning rates.")
-        self.ensemble_ = Ensemble.of(graph, chosen, self.metric_)
+        kept = refitted(graph, chosen, **how) if self.refit else chosen
+        self.ensemble_ = Ensemble.of(graph, kept, self.metric_, unaware=chosen)
         self.graph_ = graph
         self.train_nodes_ = torch.cat([part for own in targets for part in (own.train, own.val)]).unique()
-        self.n_iter_ = max(outcome.epochs for _, outcome in chosen)
+        self.n_iter_ = max(outcome.epochs for _, outcome in kept)
         return self
 
     def _compete(self, graph: Graph, seen: Graph, known: torch.Tensor, progress: Progress | None) -> NodeClassifier:
@@ -136,12 +141,12 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
         methods = [name for name in CONTENDERS if _is_portable(name)]
         how: dict[str, Any] = {"threads": self.threads, "device": chosen_device(self.device), "progress": progress}
         with TemporaryDirectory() as folder:
-            contest, chosen, trained, weights = champions(
-                seen, known, Path(folder), self.minutes, metric=self.metric, seed=self.seed, methods=methods, **how
-            )
-        self.metric_ = contest.metric.name
+            how |= {"metric": self.metric, "seed": self.seed, "methods": methods, "refit": self.refit}
+            chosen, members = champions(seen, known, Path(folder), self.minutes, **how)
+        self.metric_ = chosen.metric.name
         self.candidates_ = {each.settings[0].method: each.score for each in reversed(chosen.ranking)}
-        self.ensemble_ = Ensemble.of(graph, trained, self.metric_, weights)
+        trained = members.refitted or members.trained
+        self.ensemble_ = Ensemble.of(graph, trained, self.metric_, members.weights, members.trained)
         self.method_ = ", ".join(self.ensemble_.shares)
         self.graph_, self.train_nodes_ = graph, known.unique()
         self.n_iter_ = max(outcome.epochs for _, outcome in trained)

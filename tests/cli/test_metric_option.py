@@ -60,7 +60,7 @@ def test_any_metric_is_the_headline(pcnet: Callable, place: Path, rare: tuple, n
     assert summary["settings"]["select"] == ("val_loss" if known == "log_loss" else f"val_{known}")
     metrics = json.loads((place / "run" / "metrics.json").read_text())
     assert metrics["test"][known] == summary["test"]
-    assert metrics["predictor"] == {"models": 5, "seeds": [0, 1, 2, 3, 4], "knows_every_label": True}
+    assert metrics["predictor"] == {"models": 5, "seeds": [0, 1, 2, 3, 4], "knows_every_label": True, "refit": False}
     assert json.loads((place / "run" / "classifier.json").read_text())["metric"] == known
 
 
@@ -69,7 +69,7 @@ def test_the_paper_is_scored_as_in_the_paper(pcnet: Callable, place: Path):
     _, out, _ = pcnet("train", *short, "--out", "run", "--json", "run.json")
     assert "interval: 95 % bootstrap of the mean" in out
     metrics = json.loads((place / "run" / "metrics.json").read_text())
-    assert metrics["predictor"] == {"models": 2, "seeds": [0, 1], "knows_every_label": False}
+    assert metrics["predictor"] == {"models": 2, "seeds": [0, 1], "knows_every_label": False, "refit": False}
     _, out, _ = pcnet("train", *short, "--predictor", "--out", "more")
     metrics = json.loads((place / "more" / "metrics.json").read_text())
     assert metrics["predictor"]["models"] == 5

@@ -4,19 +4,33 @@ from __future__ import annotations
 
 import json
 import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
 
 PEOPLE = str(Path(__file__).parents[2] / "examples" / "people")
 AUTO = ("train", PEOPLE, "--method", "auto", "--threads", "1")
+METHODS, TRAINING = ("mlp", "gprgnn"), {"epochs": 30, "stopping": "none"}
+#: The command with what `few` makes of it.
+FEW_IN_A_PROCESS = f"""
+import pcnet.tune._contest as contest
+contest.CONTENDERS, contest.TRAINING = {METHODS}, {TRAINING}
+from pcnet.cli import main
+main()
+"""
 
 
 @pytest.fixture(autouse=True)
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two quick methods compete."""
-    monkeypatch.setattr("pcnet.tune._contest.CONTENDERS", ("mlp", "gprgnn"))
-    monkeypatch.setattr("pcnet.tune._contest.TRAINING", {"epochs": 30, "stopping": "none"})
+    monkeypatch.setattr("pcnet.tune._contest.CONTENDERS", METHODS)
+    monkeypatch.setattr("pcnet.tune._contest.TRAINING", TRAINING)
 
 
 def test_a_contest_its_folder_and_how_it_goes_on(pcnet, place):
@@ -30,14 +44,44 @@ def test_a_contest_its_folder_and_how_it_goes_on(pcnet, place):
     assert "To be expected on the 42 nodes without a label" in answer.out
     names = {path.name for path in (place / "here").iterdir()}
     assert names >= {"classifier.json", "metrics.json", "models", "report.html", "settings.json", "splits.json"}
-    assert "The contest" in (place / "here" / "report.html").read_text()
+    report = (place / "here" / "report.html").read_text()
+    assert "The contest" in report
+    assert "Score against time; the best trial has" in report
     result = json.loads((place / "result.json").read_text())
     assert (result["preset"], result["runs"]) == ("auto", 1)
     assert "mean probability" in pcnet("predict", "here").out
-    classifier = (place / "here" / "classifier.json").read_bytes()
-    more = pcnet(*AUTO, "--trials", "3", "--out", "here", "--resume")
-    assert more.code == 0
-    assert (place / "here" / "classifier.json").read_bytes() == classifier
+    assert json.loads((place / "here" / "metrics.json").read_text())["predictor"]["refit"] is False
+
+
+def test_killed_and_resumed_it_ends_the_same(pcnet, place):
+    """A real process: the ensemble and its models are the same to the bit."""
+    options = ("--trials", "3", "--refit", "--out")
+    process = subprocess.Popen([sys.executable, "-c", FEW_IN_A_PROCESS, *AUTO, *options, "killed"], cwd=place)
+    until = time.monotonic() + 120
+    while not is_begun(place / "killed" / "checkpoint" / "contest-0" / "trials.sqlite"):
+        assert process.poll() is None, "ended before anything was trained"
+        assert time.monotonic() < until
+        time.sleep(0.005)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait(timeout=60) == -signal.SIGKILL
+    assert not (place / "killed" / "classifier.json").exists()
+    words = " ".join(pcnet(*AUTO, *options, "killed", "--resume").out.split())
+    assert "trained once more with every label, none kept back, are kept to predict." in words
+    assert "What predicts was trained once more with no label kept back" in words
+    assert pcnet(*AUTO, *options, "whole").code == 0
+    kept = {path.relative_to(place / "whole") for path in (place / "whole" / "models").rglob("*") if path.is_file()}
+    assert len(kept) >= 10
+    for path in (*kept, Path("classifier.json")):
+        assert (place / "killed" / path).read_bytes() == (place / "whole" / path).read_bytes()
+
+
+def is_begun(path: Path) -> bool:
+    """Whether a run is known of a contest."""
+    if not path.exists():
+        return False
+    with closing(sqlite3.connect(path, timeout=60)) as connection, suppress(sqlite3.OperationalError):
+        return bool(connection.execute("SELECT count(*) FROM scores").fetchone()[0])
+    return False
 
 
 @pytest.mark.parametrize(
@@ -56,6 +100,7 @@ def test_a_contest_its_folder_and_how_it_goes_on(pcnet, place):
             "seconds are not enough to train a single method on 5 folds",
         ),
         (("--method", "auto", "--metric", "roc"), "There is no metric 'roc'"),
+        (("--refit", "--no-predictor"), "--refit is about the models that predict; leave out --no-predictor."),
     ],
 )
 def test_refusals(options, words, pcnet, place):

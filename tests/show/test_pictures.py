@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pcnet.compare import METRICS, Reliability
 from pcnet.show import Score
 from pcnet.show._counts import Bin
-from pcnet.show._plot import bins_chart, curves_chart, inline, reliability_chart, scores_chart, span
+from pcnet.show._plot import bins_chart, contest_chart, curves_chart, inline, reliability_chart, scores_chart, span
 from pcnet.show._ranking import plain, ticks
 from pcnet.show._table import FEW, numbered, part
 
@@ -106,6 +106,17 @@ def test_curves_stay_in_their_frame(histories):
     low, high = axes.get_ylim()
     for line in axes.lines:
         assert low <= line.get_ydata().min() <= line.get_ydata().max() <= high
+
+
+@pytest.mark.parametrize("name", ["accuracy", "log_loss"])
+def test_the_best_so_far_of_a_contest(name):
+    """It begins with the trial that was complete first, and never gets worse."""
+    metric = METRICS[name]
+    figure = contest_chart([9.0, 2.0, 4.0, 6.0], [60.0, 50.0, 70.0, 40.0], 55.0, metric)
+    [best] = [line for line in figure.axes[0].lines if line.get_label() == "best so far"]
+    assert best.get_xdata().tolist() == [2.0, 4.0, 6.0, 9.0]
+    assert best.get_ydata().tolist() == [50.0, *([70.0] * 3 if name == "accuracy" else [50.0, 40.0, 40.0])]
+    assert f"{metric.text(70.0)} after 4 s" in inline(figure, "a contest")
 
 
 def test_empty_bins_of_a_diagram_are_not_drawn():

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 
@@ -13,8 +12,9 @@ from pcnet import PcnetError, csbm, make_split
 from pcnet._progress import Silent
 from pcnet.experiment import VAL_SHARE, Ensemble, resolve, targets_of_all
 from pcnet.graph import Graph
-from pcnet.tune import Contest, Results, Score, auto, compete, refitted
-from pcnet.tune._contest import FOLDS, RANDOM, ROUND, Answers, affordable
+from pcnet.tune import Chosen, Contest, Results, Score, auto, compete, train_members
+from pcnet.tune._contest import FOLDS, RANDOM, ROUND, Answers
+from pcnet.tune._room import Room
 
 METHODS = ("pcnet", "mlp", "gcn")
 
@@ -35,6 +35,13 @@ def contest_on(graph: Graph, trials: int = 6, **more: Any) -> Contest:
 def parts_of(graph: Graph) -> tuple[torch.Tensor, torch.Tensor]:
     split = make_split(graph, "stratified-60-20-20", 0)
     return torch.cat([split.train, split.val]).sort().values, split.test
+
+
+@pytest.fixture(scope="module")
+def ended(graph: Graph, tmp_path_factory: pytest.TempPathFactory) -> tuple[Contest, Chosen]:
+    """A contest of the defaults alone, which train for few epochs."""
+    (known, held), contest = parts_of(graph), contest_on(graph, trials=3)
+    return contest, compete(graph, contest, known, tmp_path_factory.mktemp("ended"), held=held, threads=1)
 
 
 class Interrupting(Silent):
@@ -121,23 +128,43 @@ def test_every_score_is_of_models_that_did_not_know_the_label(graph, tmp_path):
             assert member.score == pytest.approx(100 * right / len(known))
 
 
-def test_members_are_trained_once_more_with_every_label(graph, tmp_path):
-    known, held = parts_of(graph)
-    contest = contest_on(graph)
-    chosen = compete(graph, contest, known, tmp_path / "contest", held=held, threads=1)
-    pairs, weights = refitted(graph, contest, chosen.members, threads=1)
-    assert len(pairs) == len(weights) == FOLDS * len(chosen.members)
-    assert {node for run, _ in pairs for node in run.targets.val.tolist()} == {*range(150)}
-    ensemble = Ensemble.of(graph, pairs, "accuracy", weights)
-    ensemble.save(tmp_path / "kept")
-    assert np.array_equal(Ensemble.load(tmp_path / "kept").probabilities(graph), ensemble.probabilities(graph))
+def test_members_are_trained_once_more_with_every_label(graph, ended, tmp_path):
+    contest, chosen = ended
+    found = train_members(graph, contest, chosen.members, refit=True, threads=1)
+    assert len(found.trained) == len(found.weights) == len(found.refitted) == FOLDS * len(chosen.members)
+    assert {node for run, _ in found.trained for node in run.targets.val.tolist()} == {*range(150)}
+    for place, pairs in enumerate((found.trained, found.refitted)):
+        ensemble = Ensemble.of(graph, pairs, "accuracy", found.weights, found.trained)
+        ensemble.save(tmp_path / f"kept-{place}")
+        kept = Ensemble.load(tmp_path / f"kept-{place}")
+        assert torch.equal(kept.probabilities(graph), ensemble.probabilities(graph))
+        assert kept.members[0].temperature == ensemble.members[0].temperature
 
 
-def test_members_that_time_does_not_allow_are_dropped(graph, tmp_path):
+def test_an_interrupt_keeps_the_members_that_are_trained(graph, ended):
+    """At least the heaviest one: a first interrupt before it is trained only makes it begin anew."""
+    contest, chosen = ended
+    members = [*chosen.ranking[:2]]
+    whole = train_members(graph, contest, members, threads=1)
+    assert len(whole.trained) == 2 * FOLDS
+    for units in (0, FOLDS * members[0].settings[1].epochs):
+        kept = train_members(graph, contest, members, threads=1, progress=Interrupting(units))
+        assert len(kept.trained) == len(kept.weights) == FOLDS
+        for (run, outcome), (other, same) in zip(kept.trained, whole.trained, strict=False):
+            assert run.model == other.model
+            assert torch.equal(outcome.logits, same.logits)
+
+
+def test_what_does_not_fit_into_memory_is_left_out(graph, tmp_path, monkeypatch):
+    """Five folds of mlp, which are trained side by side, take more than one of gcn; the first method is pcnet."""
     known, held = parts_of(graph)
-    chosen = compete(graph, contest_on(graph), known, tmp_path, held=held, threads=1)
-    assert affordable(chosen.members, 1e9) == sorted(chosen.members, key=lambda each: -each.weight)
-    assert affordable(chosen.members, 0.0) == [max(chosen.members, key=lambda each: each.weight)]
+    contest, room = contest_on(graph, trials=3), Room.on(graph, workers=1)
+    mlp, gcn = (room.bytes_of(contest.entrants[name][0]) for name in ("mlp", "gcn"))
+    assert mlp < gcn < FOLDS * mlp
+    monkeypatch.setattr("pcnet.tune._room.MOST", gcn)
+    chosen = compete(graph, contest, known, tmp_path, held=held, threads=1)
+    assert chosen.too_big == {"mlp": 1}
+    assert {each.values["method"] for each in chosen.ranking} == {"pcnet", "gcn"}
 
 
 def test_the_estimate_is_about_the_nodes_that_were_held_back(graph, tmp_path):
@@ -150,6 +177,42 @@ def test_the_estimate_is_about_the_nodes_that_were_held_back(graph, tmp_path):
     low, high = found.result.headline.ci95
     assert low < 100 * right < high
     assert found.result.experiment.title == "Auto"
+
+
+def test_one_rule_for_the_epochs(graph, tmp_path):
+    """The loss chooses them, and a metric where it is named: in `auto` as in the contest of a classifier."""
+    for metric in (None, "macro_f1"):
+        found = auto(
+            graph,
+            resolve(graph, runs=1, metric=metric),
+            tmp_path / str(metric),
+            trials=1,
+            methods=("mlp", "gcn"),
+            threads=1,
+        )
+        contest = Contest.on(graph, metric, methods=("mlp", "gcn"))
+        best = found.contests[0].ranking[0]
+        assert best.settings == contest.entrants[best.values["method"]]
+        assert contest.entrants["gcn"][1].select == ("val_loss" if metric is None else "val_macro_f1")
+
+
+def test_the_best_so_far_are_shown(graph, tmp_path):
+    class Titles(Silent):
+        def __init__(self) -> None:
+            self.seen: list[str] = []
+
+        def stage(self, title: str, total: int) -> None:
+            self.seen.append(title)
+
+    known, held = parts_of(graph)
+    shown = Titles()
+    chosen = compete(graph, contest_on(graph, trials=3), known, tmp_path, held=held, threads=1, progress=shown)
+    heading, *lines = shown.seen[-1].splitlines()
+    assert (shown.seen[0], heading) == ("searching, 0 settings tried", "searching, 3 settings tried; accuracy:")
+    assert len(lines) == len(chosen.ranking)
+    scores = [float(line.split()[0]) for line in lines]
+    assert scores == sorted(scores, reverse=True)
+    assert 0 < min(each.ended for each in chosen.ranking) < sum(each.seconds for each in chosen.ranking) + 1e-9
 
 
 def test_slow_methods_are_left_out_where_time_ends_the_contest(graph, tmp_path):

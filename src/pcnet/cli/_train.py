@@ -18,7 +18,7 @@ from pcnet.show import (
     ProgressBar,
     Step,
     auto_headline,
-    leaderboard,
+    board,
     print_auto,
     print_notes,
     print_scores,
@@ -58,12 +58,15 @@ def train(
     trials: Annotated[
         int | None, Option(help="Of --method auto: settings that compete, instead of --minutes.", min=1)
     ] = None,
+    refit: Annotated[
+        bool, Option("--refit", help="Train what predicts once more, with no label kept back to stop by.")
+    ] = False,
     plugin: option.Plugin = None,
     data: option.Data = None,
     read: option.Read = None,
     json_file: option.Json = None,
 ) -> None:
-    """Train PCNet, or another method of its paper, on a named dataset or your own graph.
+    """Train PCNet, or any other method, on a named dataset or your own graph.
 
     Without arguments: the CiteSeer graph inside the package, the paper's Table 2 settings, ten runs. On your own graph
     a method has its defaults, and each run splits the labelled nodes anew, with every class's share in each part,
@@ -85,6 +88,8 @@ def train(
         raise PcnetError("--minutes and --trials both say when the contest ends; leave one of them out.")
     if not automatic and {*ends.values()} != {None}:
         raise PcnetError(f"--minutes and --trials belong to --method auto, not to {method}.")
+    if refit and predictor is False:
+        raise PcnetError("--refit is about the models that predict; leave out --no-predictor.")
     device, console = chosen_device(device), option.screen(json_file)
     own = None if option.names_dataset(graph_name) else option.graph_at(graph_name, data, read)
     of = graph_name if own is None else own
@@ -109,12 +114,13 @@ def train(
     found = None
     try:
         with ProgressBar() as bar:
-            how: dict[str, Any] = {"threads": threads, "device": device, "progress": bar}
+            how: dict[str, Any] = {"threads": threads, "device": device, "progress": bar, "refit": refit}
             if automatic:
                 found = auto(graph, experiment, folder.checkpoint, **ends, **how)
                 result = found.result
             else:
-                members = MEMBERS if (predictor if predictor is not None else not experiment.of_a_preset) else 0
+                wanted = predictor if predictor is not None else refit or not experiment.of_a_preset
+                members = MEMBERS if wanted else 0
                 how |= {"members": members, "checkpoint": folder.checkpoint, "resume": resume}
                 result = run_experiment(graph, experiment, **how)
     except KeyboardInterrupt:
@@ -127,8 +133,8 @@ def train(
     summary, source = {**result.as_dict(), **made}, graph_name or graph.name
     folder.write(graph, result, summary, source, read or [])
     steps = _next_steps(folder.path, graph, result, source, read or [])
-    board = None if found is None else leaderboard(found.contests[0])
-    write_report(folder.path / "report.html", graph, result, steps=steps, board=board, **made)
+    contest = None if found is None else board(found.contests[0])
+    write_report(folder.path / "report.html", graph, result, steps=steps, board=contest, **made)
     folder.finish(result)
     if found is None:
         print_scores(console, result)

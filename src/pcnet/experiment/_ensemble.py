@@ -62,12 +62,21 @@ class Ensemble:
 
     @staticmethod
     def of(
-        graph: Graph, trained: Sequence[tuple[Run, Outcome]], metric: str, weights: Sequence[float] = ()
+        graph: Graph,
+        trained: Sequence[tuple[Run, Outcome]],
+        metric: str,
+        weights: Sequence[float] = (),
+        unaware: Sequence[tuple[Run, Outcome]] = (),
     ) -> Ensemble:
-        """Trained runs on one graph; they count alike unless there are `weights`."""
+        """Trained runs on one graph; they count alike unless there are `weights`.
+
+        T is fitted on answers to labels that a run did not know: its own, or, where those who predict know all of them,
+        the answers of the run of `unaware` in its place.
+        """
         members, errors = [], []
-        for (run, outcome), weight in zip(trained, weights or [1.0] * len(trained), strict=True):
-            logits, labels = outcome.logits[run.targets.val], run.targets.val_labels
+        every = zip(trained, unaware or trained, weights or [1.0] * len(trained), strict=True)
+        for (run, outcome), (before, answers), weight in every:
+            logits, labels = answers.logits[before.targets.val], before.targets.val_labels
             scale = temperature(logits, labels)
             members.append(Member(outcome.model.eval(), run.model.for_graph(graph), run.seed, scale, weight))
             errors.append(reliability(torch.softmax(logits.double() / scale, dim=1), labels).error)

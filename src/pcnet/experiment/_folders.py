@@ -87,7 +87,8 @@ class RunFolder:
             for split in result.splits
         ]
         write_json(self.path / "splits.json", splits)
-        Ensemble.of(graph, result.predictor, result.experiment.metric, result.weights).save(self.path)
+        metric, members = result.experiment.metric, result.members
+        Ensemble.of(graph, result.predictor, metric, result.weights, members).save(self.path)
 
     def finish(self, result: Result) -> None:
         """All scores; then what could be resumed is dropped."""
@@ -97,7 +98,12 @@ class RunFolder:
             **metrics,
             "epochs": [outcome.epochs for outcome in result.outcomes],
             "best_epochs": [outcome.best_epoch for outcome in result.outcomes],
-            "predictor": {"models": len(seeds), "seeds": seeds, "knows_every_label": bool(result.members)},
+            "predictor": {
+                "models": len(seeds),
+                "seeds": seeds,
+                "knows_every_label": bool(result.members),
+                "refit": bool(result.refitted),
+            },
             "seconds": result.seconds,
         }
         write_json(self.path / "metrics.json", details)

@@ -17,12 +17,19 @@ from pcnet.data import Split, draw_validation, is_fixed, make_split
 from pcnet.errors import PcnetError
 from pcnet.experiment._estimate import Pooled, estimates
 from pcnet.experiment._experiment import Experiment
+from pcnet.experiment._refit import refitted
 from pcnet.graph import Graph, require_labels
 from pcnet.training import Outcome, Run, Targets, clear_checkpoint, train
 
 #: Members of a predictor: each keeps another fifth of the labels to stop by, so that every label trains four of them
 #: and stops one.
 MEMBERS, VAL_SHARE = 5, 0.2
+
+#: What is said wherever there are results.
+REFITTED = (
+    "What predicts was trained once more with no label kept back (refit); the scores are about models that kept some "
+    "back to stop by."
+)
 
 #: Which epoch is tested: of those with the highest validation accuracy the first one, or the one that is best on the
 #: test nodes; of all epochs that one, or the last.
@@ -45,11 +52,15 @@ class Result:
     members: tuple[tuple[Run, Outcome], ...] = ()
     #: What each member weighs, where they do not count alike.
     weights: tuple[float, ...] = ()
+    #: The members once more, with no label kept back to stop by.
+    refitted: tuple[tuple[Run, Outcome], ...] = ()
 
     @property
     def predictor(self) -> Sequence[tuple[Run, Outcome]]:
-        """What is kept to predict with: the members where there are any, else the runs."""
-        return self.members or list(zip(_runs(self.experiment, self.splits), self.outcomes, strict=True))
+        """What is kept to predict with: the members where there are any, as they are at last, else the runs."""
+        return (
+            self.refitted or self.members or list(zip(_runs(self.experiment, self.splits), self.outcomes, strict=True))
+        )
 
     @property
     def headline(self) -> Summary:
@@ -73,18 +84,19 @@ class Result:
             "test": self.headline.as_dict(),
             "val": self.val[experiment.metric].as_dict(),
             "epochs": [outcome.epochs for outcome in self.outcomes],
+            "refit": bool(self.refitted),
             "seconds": self.seconds,
         }
 
     @property
     def notes(self) -> list[str]:
-        """What is to be known of the settings, the splits and the runs, each sentence once."""
+        """What is to be known of the settings, the splits, the runs and what predicts, each sentence once."""
         by_test = self.experiment.by_test
         chosen = [f"The settings were chosen by test, so the score says less than it seems: {by_test}."] * bool(by_test)
         notes = dict.fromkeys([*chosen, *(note for split in self.splits for note in split.notes)])
         lost, of = sum(outcome.lost for outcome in self.outcomes), len(self.outcomes)
         words = f"{lost} of {of} runs learned nothing: the loss on validation nodes stayed far above a guess's. "
-        return [*notes, *[f"{words}Lower the learning rates."] * bool(lost)]
+        return [*notes, *[f"{words}Lower the learning rates."] * bool(lost), *[REFITTED] * bool(self.refitted)]
 
 
 def run_experiment(
@@ -92,6 +104,7 @@ def run_experiment(
     experiment: Experiment,
     *,
     members: int = 0,
+    refit: bool = False,
     threads: int | None = None,
     device: torch.device | str = "cpu",
     progress: Progress | None = None,
@@ -105,6 +118,7 @@ def run_experiment(
         graph: with labels on two or more classes.
         experiment: what to train, of `resolve`.
         members: models to train besides, on every label that there is, to predict the nodes without one.
+        refit: train the members once more with no label kept back to stop by (see `refitted`).
         threads: runs computed at the same time; all cores by default.
         device: as of torch.
         progress: is told of the training's stages.
@@ -146,7 +160,6 @@ def run_experiment(
         resume=resume,
         on_epoch=None if candidates is None else candidates.watch,
     )
-    seconds = time.perf_counter() - start
     outcomes = trained[: len(runs)]
     for run, outcome in zip([*runs, *final], trained, strict=True):
         if outcome.diverged:
@@ -157,10 +170,13 @@ def run_experiment(
     logits = [outcome.logits for outcome in outcomes] if candidates is None else candidates.chosen_by_test(splits)
     test, val = (_summaries(logits, splits, part) for part in ("test", "val"))
     kept = tuple(zip(final, trained[len(runs) :], strict=True))
+    how: dict[str, Any] = {"threads": threads, "device": device, "progress": progress}
+    again = tuple(refitted(graph, kept, **how)) if refit and kept else ()
+    seconds = time.perf_counter() - start
     if not experiment.follows_paper:
         both = {name: test[name] for name in test if name in val}
         test = dict(estimates(Pooled.of(splits, logits), both, graph.num_nodes - len(known), val, kept))
-    return Result(experiment, splits, outcomes, test, val, seconds, kept)
+    return Result(experiment, splits, outcomes, test, val, seconds, kept, refitted=again)
 
 
 def splits_of(graph: Graph, experiment: Experiment) -> list[Split]:

@@ -6,7 +6,8 @@ from rich.console import Console
 
 from pcnet.experiment import Experiment
 from pcnet.graph import Graph
-from pcnet.show._report import graph_words, print_estimate
+from pcnet.show import _plot as plot
+from pcnet.show._report import Board, graph_words, print_estimate
 from pcnet.show._table import Table, strong
 from pcnet.tune import MINUTES, Auto, Chosen, Ranked
 
@@ -21,6 +22,15 @@ def auto_headline(graph: Graph, experiment: Experiment, minutes: float | None, t
     runs = len(experiment.seeds)
     splits = f"{experiment.protocol}, {runs} split{'s' if runs > 1 else ''}"
     return f"Methods compete on {graph_words(graph)}: {splits}, {budget}"
+
+
+def board(chosen: Chosen) -> Board:
+    """What the report shows of a contest."""
+    complete, metric = chosen.ranking, chosen.metric
+    ended, scores = [each.ended for each in complete], [each.score for each in complete]
+    drawn = plot.contest_chart(ended, scores, chosen.score, metric)
+    best = metric.text(complete[0].score)
+    return Board(leaderboard(chosen), plot.inline(drawn, f"Score against time; the best trial has {best}"))
 
 
 def leaderboard(chosen: Chosen) -> Table:
@@ -38,6 +48,11 @@ def leaderboard(chosen: Chosen) -> Table:
         f"{metric.title} on labelled nodes, each by a model that did not know its label. They chose the weights: the "
         "ensemble's flatters.",
         *(f"{name} was left out: a run would take about {seconds:.0f} s." for name, seconds in chosen.slow.items()),
+        *(
+            f"{count} setting{'s' if count > 1 else ''} of {name} {'were' if count > 1 else 'was'} left out: there is "
+            "not the memory to train it."
+            for name, count in chosen.too_big.items()
+        ),
     ]
     return Table("Who came how far", ("method", metric.title, "weight", "settings"), rows, tuple(notes), ("settings",))
 
@@ -53,11 +68,11 @@ def print_auto(console: Console, found: Auto) -> None:
     """The first contest, and what to expect."""
     console.print("", leaderboard(found.contests[0]).rich(), sep="\n")
     names = dict.fromkeys(run.model.method for run, _ in found.result.members)
-    runs = len(found.contests)
+    runs, held = len(found.contests), ", none kept back" if found.result.refitted else ""
     often = "the contest" if runs == 1 else f"one of {runs} contests"
     print_estimate(
         console,
         found.result,
         f"that {often} did not know of. {len(found.result.members)} models of {', '.join(names)}, trained once more "
-        "with every label, are kept to predict.",
+        f"with every label{held}, are kept to predict.",
     )

@@ -1,7 +1,7 @@
 """All public names of the room; what draws and what reads results takes seconds to load."""
 # ruff: noqa: F401
 
-from pcnet.show._auto import auto_headline, leaderboard, print_auto
+from pcnet.show._auto import auto_headline, board, leaderboard, print_auto
 from pcnet.show._comparison import (
     comparison_record,
     listed,

@@ -19,7 +19,7 @@ from pcnet._files import write_atomically
 from pcnet.compare import Metric, Reliability
 from pcnet.nn import Learned
 from pcnet.show._counts import Bin
-from pcnet.show._table import written
+from pcnet.show._table import with_unit, written
 
 #: The colours of a light page, and the names that the style sheet has for them.
 PAGE, INK, SOFT, RULE, ACCENT, SECOND = "#fdfdfb", "#1c2329", "#5b6670", "#dcdfdb", "#1f5fa8", "#b4622c"
@@ -177,7 +177,7 @@ def reliability_chart(as_trained: Reliability, calibrated: Reliability) -> Any:
 
 
 @styled
-def curves_chart(curves: Sequence[FloatArray], best: Sequence[int], title: str, along: str = "epoch") -> Any:
+def curves_chart(curves: Sequence[FloatArray], best: Sequence[int], title: str) -> Any:
     """A number over the epochs, a line for each run, with a dot at the epoch whose weights were kept."""
     curves, best = curves[:RUNS], best[:RUNS]
     # A first epoch far off must not flatten all others, nor may an infinite loss.
@@ -190,7 +190,24 @@ def curves_chart(curves: Sequence[FloatArray], best: Sequence[int], title: str, 
         axes.plot(places, np.clip(np.nan_to_num(curve[places], nan=high, posinf=high), low, high), **_RUN)
     for number, (kept, value) in enumerate(zip(best, kept_values, strict=True), start=1):
         tip(axes.plot(kept, value, **_DOT), f"run {number}: epoch {kept}, {value:.4g}")
-    axes.set(xlim=(0, max(*(len(curve) for curve in curves), 2) - 1), ylim=(low, high), xlabel=along, title=title)
+    axes.set(xlim=(0, max(*(len(curve) for curve in curves), 2) - 1), ylim=(low, high), xlabel="epoch", title=title)
+    return figure
+
+
+@styled
+def contest_chart(ended: Sequence[float], scores: Sequence[float], ensemble: float, metric: Metric) -> Any:
+    """A dot for the score of each trial, at the second when it was complete, the best so far, and the ensemble's."""
+    order = np.argsort(ended, kind="stable")
+    seconds, found = np.array(ended)[order], np.array(scores)[order]
+    best = metric.sign * np.maximum.accumulate(metric.sign * found)
+    figure, axes = panels(WIDTH, 3.2)
+    axes.axhline(ensemble, label="the ensemble", **_IDEAL)
+    axes.plot(seconds, best, color=ACCENT, lw=2, drawstyle="steps-post", label="best so far")
+    for second, score in zip(seconds, found, strict=True):
+        tip(axes.plot(second, score, **_DOT), f"{metric.text(score)} after {second:.0f} s")
+    axes.set(xlim=span(0.0, float(seconds[-1]), 0.02), ylim=span(min(*found, ensemble), max(*found, ensemble)))
+    axes.set(xlabel="seconds of training", title=with_unit(metric))
+    axes.legend()
     return figure
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from rich.console import Console
@@ -15,7 +15,7 @@ from rich.console import Console
 from pcnet.compare import METRICS, Metric, Summary
 from pcnet.experiment import Estimate, Experiment, Result
 from pcnet.graph import MEASURES, Graph
-from pcnet.nn import FilterNet, filters_of, learned
+from pcnet.nn import FilterNet, Model, ModelSettings, filters_of, learned
 from pcnet.show import _counts as counts
 from pcnet.show import _plot as plot
 from pcnet.show import _table as page
@@ -30,6 +30,14 @@ SHOWN = 200
 #: Metrics that are printed besides the one that counts; the last one for two classes alone.
 OTHERS = ("accuracy", "macro_f1", "roc_auc")
 
+
+class Board(NamedTuple):
+    """Who came how far where methods competed, and a picture of score against time."""
+
+    table: Table
+    picture: str
+
+
 #: What a score is called, its metric, and its runs or the mean and ± that were printed, if there are any.
 Row = tuple[str, Metric, Summary | Sequence[float] | None]
 
@@ -40,7 +48,7 @@ def write_report(
     result: Result,
     *,
     steps: Sequence[Step] = (),
-    board: Table | None = None,
+    board: Board | None = None,
     **made: Any,
 ) -> None:
     """Write what was trained, how well, how far to trust it and why, as one self-contained HTML page.
@@ -78,7 +86,7 @@ def write_report(
         "wrong": len(counts.wrong_nodes(results, scored.y.numpy())),
         "mistakes_file": MISTAKES,
         "board": board,
-        **_training(result, board),
+        **(_training(result) if board is None else {}),
         "splits": page.splits_table(experiment.seeds, sizes, hashes, {experiment.scored_by.title: per_run}),
         "notes": list(dict.fromkeys((*graph.notes, *result.notes))),
         **made,
@@ -153,18 +161,36 @@ def _spoken(name: str) -> str:
 
 
 def _filter(graph: Graph, result: Result, path: Path) -> dict[str, Any]:
-    experiment, model = result.experiment, result.outcomes[0].model
-    convs = filters_of(outcome.model for outcome in result.outcomes)
+    experiment, (models, settings) = result.experiment, _whose_filter(result)
+    convs = filters_of(models)
     if not convs:
-        return {"passband": None, "edgeless": isinstance(model, FilterNet) and model.conv is None}
-    found = learned(convs, experiment.model.operator(graph))
+        edgeless = all(isinstance(model, FilterNet) and model.conv is None for model in models)
+        return {"passband": None, "edgeless": edgeless}
+    found = learned(convs, settings.operator(graph))
     drawn = plot.filter_chart(found)
     passband, *each = (describe_response(found.lam, g, found.density) for g in (found.mean, *found.responses))
     picture = inline(drawn, f"Learned filter over the eigenvalues of the graph. {passband.sentence}")
     title = f"{experiment.title} on {experiment.dataset} ({experiment.preset}), {len(found.responses)} runs"
     plot.save_filter(drawn, found, path, title)
     alike = sum(own.kind == passband.kind for own in each)
-    return {"passband": passband, "alike": alike, "laplacian": found.laplacian, "filter": picture}
+    one_of_many = settings.title if result.weights else ""
+    return {
+        "passband": passband,
+        "alike": alike,
+        "laplacian": found.laplacian,
+        "filter": picture,
+        "filters": len(each),
+        "one_of_many": one_of_many,
+    }
+
+
+def _whose_filter(result: Result) -> tuple[Sequence[Model], ModelSettings]:
+    """The models of the runs; of an ensemble those of the heaviest member with a filter, or all where none has one."""
+    if not result.weights:
+        return [outcome.model for outcome in result.outcomes], result.experiment.model
+    pairs = [(run.model, outcome.model) for run, outcome in result.predictor]
+    chosen = next((settings for settings, model in pairs if filters_of([model])), None)
+    return [model for settings, model in pairs if chosen in (settings, None)], chosen or result.experiment.model
 
 
 def _surroundings(results: counts.Tally, around: counts.Surroundings) -> dict[str, Any]:
@@ -182,16 +208,15 @@ def _surroundings(results: counts.Tally, around: counts.Surroundings) -> dict[st
     }
 
 
-def _training(result: Result, board: Table | None) -> dict[str, Any]:
+def _training(result: Result) -> dict[str, Any]:
     outcomes, watched = result.outcomes, result.experiment.training.val_metric
     best, scale = [each.best_epoch for each in outcomes], watched.sign * watched.scale
-    scores = [scale * each.val_score for each in outcomes]
-    unit, content = ", %" * watched.percent, {"watched": watched}
-    if board is not None:
-        return content | {"score_curves": plot.curves_chart(scores, best, f"best {watched.title}{unit}", "trials")}
-    return content | {
+    return {
+        "watched": watched,
         "loss_curves": plot.curves_chart([each.val_loss for each in outcomes], best, "validation loss"),
-        "score_curves": plot.curves_chart(scores, best, f"validation {watched.title}{unit}"),
+        "score_curves": plot.curves_chart(
+            [scale * each.val_score for each in outcomes], best, f"validation {watched.title}{', %' * watched.percent}"
+        ),
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,8 +20,9 @@ from pcnet.data import Split
 from pcnet.experiment import Experiment, Pooled, Result, check_scorable, estimates, splits_of
 from pcnet.graph import Graph, require_labels
 from pcnet.nn import Model
-from pcnet.training import Outcome, Run
-from pcnet.tune._contest import Chosen, Contest, affordable, compete, refitted
+from pcnet.training import Outcome
+from pcnet.tune._contest import Chosen, Contest, compete
+from pcnet.tune._members import Members, affordable, train_members
 
 #: What commands call it, and the minutes that it has where nobody says how many.
 AUTO, MINUTES = "auto", 5.0
@@ -44,6 +46,7 @@ def auto(
     minutes: float | None = None,
     trials: int | None = None,
     methods: Sequence[str] = (),
+    refit: bool = False,
     threads: int | None = None,
     device: torch.device | str = "cpu",
     progress: Progress | None = None,
@@ -57,10 +60,12 @@ def auto(
         folder: keeps the contests; one that was interrupted goes on from there.
         minutes: for all of it, where `trials` do not say how much there is to do: then nothing depends on time.
         methods: those that compete; all that can, by default.
+        refit: train what predicts once more with no label kept back to stop by (see `refitted`); the scores are about
+            models that knew fewer.
 
     Returns:
         The contests, and as a result the scores of their ensembles. What predicts are the members of the first one's,
-        trained once more with every label.
+        trained once more with every label. An interrupt ends a contest, and then the training, with what is there.
 
     Raises:
         PcnetError: a graph without labels, splits that the metric says nothing on, no time for a single method.
@@ -88,29 +93,27 @@ def auto(
         trials=trials,
         seconds=each,
         methods=methods,
+        select=experiment.training.select,
     )
     contests = []
     for split, seed in zip(splits, experiment.seeds, strict=True):
         known = torch.cat([split.train, split.val]).sort().values
         place = folder / f"contest-{seed}"
         contests.append(compete(graph, contest, known, place, held=split.test, seconds=each, **how))
-    first = contests[0]
-    members = first.members
-    if whole is not None:
-        members = affordable(members, whole - (time.monotonic() - start))
-    trained, weights = refitted(graph, contest, members, **how)
-    best = max(members, key=lambda member: member.weight)
+    members = affordable(contests[0].members, _left(whole, start, refit))
+    kept = train_members(graph, contest, members, refit=refit, **how)
+    best = members[0]
     named = replace(experiment, preset=AUTO, row=AUTO, of_a_preset=False, paper=None, rerun=None, source="")
     named = replace(named, model=best.settings[0], training=best.settings[1])
-    model = trained[0][1].model
+    model = kept.trained[0][1].model
     outcomes = [_answers(graph, split, chosen, model) for split, chosen in zip(splits, contests, strict=True)]
     test, val = (_summaries(splits, outcomes, part) for part in ("test", "val"))
     # A single split says nothing of splits: the interval is about nodes, whatever the protocol.
     unlabelled = graph.num_nodes - len(graph.labelled)
     pooled = Pooled.of(splits, [outcome.logits for outcome in outcomes])
     test = dict(estimates(pooled, {name: test[name] for name in test if name in val}, unlabelled))
-    seconds = time.monotonic() - start
-    return Auto(Result(named, splits, outcomes, test, val, seconds, tuple(trained), tuple(weights)), contests)
+    parts = tuple(kept.trained), tuple(kept.weights), tuple(kept.refitted)
+    return Auto(Result(named, splits, outcomes, test, val, time.monotonic() - start, *parts), contests)
 
 
 def champions(
@@ -122,17 +125,23 @@ def champions(
     metric: str | None = None,
     seed: int = 0,
     methods: Sequence[str] = (),
+    refit: bool = False,
     **how: Any,
-) -> tuple[Contest, Chosen, list[tuple[Run, Outcome]], list[float]]:
-    """A contest for all the `known` labels, its end, and the members of its ensemble with their weights.
+) -> tuple[Chosen, Members]:
+    """A contest for all the `known` labels, its end, and the members of its ensemble.
 
     There is no estimate beyond its own scores. `how` is what `compete` takes besides: threads, device, progress.
     """
     start, whole = time.monotonic(), 60 * positive_number("minutes", MINUTES if minutes is None else minutes)
     contest = Contest.on(graph, metric, seed=seed, seconds=(1 - RESERVE) * whole, methods=methods)
     chosen = compete(graph, contest, known.sort().values, folder, seconds=contest.seconds, **how)
-    members = affordable(chosen.members, whole - (time.monotonic() - start))
-    return contest, chosen, *refitted(graph, contest, members, **how)
+    members = affordable(chosen.members, _left(whole, start, refit))
+    return chosen, train_members(graph, contest, members, refit=refit, **how)
+
+
+def _left(whole: float | None, start: float, refit: bool) -> float:
+    """Seconds for the folds of the members; to refit them takes no longer than that once more."""
+    return math.inf if whole is None else (whole - (time.monotonic() - start)) / (2 if refit else 1)
 
 
 def _answers(graph: Graph, split: Split, chosen: Chosen, model: Model) -> Outcome:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import shutil
-import threading
-import time
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -22,12 +22,14 @@ from pcnet.compare import Metric, temperature
 from pcnet.errors import PcnetError
 from pcnet.experiment import MEMBERS, VAL_SHARE, method_name, resolve, targets_of_all
 from pcnet.graph import Graph, graph_hash, tensor_hash
-from pcnet.training import Outcome, Run, Targets, train
+from pcnet.training import Run, Targets, available_threads
+from pcnet.tune._clock import Clock, TimeIsUpError, epochs_in
 from pcnet.tune._evolution import child_of_any, ranked
+from pcnet.tune._room import Room
 from pcnet.tune._select import greedy, standing
 from pcnet.tune._space import WIDE, Settings, Space, Values, settings_of, space_of
 from pcnet.tune._store import Database, Store
-from pcnet.tune._strategies import Halving, Job, Results, next_jobs
+from pcnet.tune._strategies import Halving, Job, Results, next_jobs, reported
 from pcnet.tune._worker import Worker
 
 #: Methods that compete; the defaults of the first one are trained on all folds before anything else.
@@ -43,8 +45,10 @@ TRAINING: Mapping[str, Any] = {"epochs": 600, "stopping": "patience", "patience"
 #: About how many times as long as the first method a run of another takes, and the share of the time that is too long.
 TIMES_AS_LONG: Mapping[str, float] = {"gcn": 3, "sage": 4, "linkx": 4, "acmgcn": 5, "fagcn": 8, "gat": 12}
 SLOW = 0.05
-#: More trials than any time is enough for.
+#: More trials, and epochs, than any time is enough for.
 MOST = 100_000
+#: Trials that are shown while it goes on.
+LEADERS = 5
 #: Runs of each core that are trained together: an interrupt loses them.
 TOGETHER = 8
 #: An own fold of a node's logits, and those of the nodes that only the estimate is about, as 32-bit floats.
@@ -67,6 +71,10 @@ class Contest:
     entrants: Mapping[str, Settings]
     #: The time that there is, where it ends the contest: methods that would take too much of it are left out.
     seconds: float | None = None
+    #: The memory that there is: settings that would take more are left out.
+    room: Room | None = None
+    #: Epochs that the time is enough for.
+    most_epochs: int = MOST
     splits: int = FOLDS
 
     @staticmethod
@@ -79,8 +87,13 @@ class Contest:
         trials: int | None = None,
         seconds: float | None = None,
         methods: Sequence[str] = (),
+        select: str | None = None,
     ) -> Contest:
-        """The methods, or all, that can be made for a graph, with what they have for unknown graphs."""
+        """The methods, or all, that can be made for a graph, with what they have for unknown graphs.
+
+        One rule, `select`, chooses the epochs of all of them: that of the first method, which is a `metric` if one is
+        named and the loss otherwise.
+        """
         found = {}
         for name in methods or CONTENDERS:
             experiment = resolve(graph, name, metric=metric, protocol=protocol)
@@ -90,7 +103,7 @@ class Contest:
         if not found:
             raise PcnetError(f"No method can be made for {graph.name}; `pcnet inspect` says what it is like.")
         first = next(iter(found.values()))
-        select = first.training.select
+        select = select or first.training.select
         settings = {name: (own.model, replace(own.training, select=select)) for name, own in found.items()}
         return Contest(first.scored_by, seed, trials, settings, seconds)
 
@@ -133,11 +146,12 @@ class Contest:
         """The settings of a trial."""
         drawn = {name: value for name, value in values.items() if name != "method"}
         model, training = self.entrants[values["method"]]
-        return (model, training) if not drawn else settings_of({**TRAINING, **drawn}, (model, training))
+        model, training = settings_of({**TRAINING, **drawn}, (model, training)) if drawn else (model, training)
+        return model, replace(training, epochs=min(training.epochs, self.most_epochs))
 
     @property
     def epochs(self) -> int:
-        return max(TRAINING["epochs"], *(training.epochs for _, training in self.entrants.values()))
+        return min(self.most_epochs, max(TRAINING["epochs"], *(own.epochs for _, own in self.entrants.values())))
 
     @property
     def runs(self) -> int:
@@ -159,6 +173,27 @@ class Contest:
         expected = {name: first * TIMES_AS_LONG.get(name, 1.0) for name in self.entrants}
         return {name: found for name, found in expected.items() if found > SLOW * self.seconds}
 
+    def fits(self, trial: int, values: Values) -> bool:
+        """Whether there is the memory to train a trial; the first one is trained in any case."""
+        return not trial or self.room is None or self.room.fits(self.settings(trial, values)[0], FOLDS)
+
+    def too_big(self, results: Results) -> dict[str, int]:
+        """How many settings of each method were left out because they do not fit, of the rounds that have begun."""
+        begun = itertools.takewhile(lambda trials: trials[0] <= max(results.values), self.rounds())
+        drawn = ((trial, own) for trials in begun for trial, own in self.of_round(trials, results).items())
+        return Counter(own["method"] for trial, own in drawn if not self.fits(trial, own))
+
+    def headline(self, results: Results) -> str:
+        """The best so far, a line for each."""
+        best, tried = results.ranking(FOLDS)[:LEADERS], len(results.scores)
+        heading = f"searching, {tried:,} setting{'s' if tried != 1 else ''} tried"
+        lines = [f"{heading}; {self.metric.title}:" if best else heading]
+        for each in best:
+            values, score = results.values[each.trial], self.metric.text(reported(self.metric, each.gain))
+            drawn = f"setting {each.trial}" if len(values) > 1 else "its defaults"
+            lines.append(f"  {score}  {method_name(values['method'])}, {drawn}")
+        return "\n".join(lines)
+
     def jobs(self, results: Results, held: Collection[int]) -> list[Job]:
         """What can be trained now; nothing at the end."""
         if not results.knows(0, range(FOLDS)):
@@ -166,7 +201,7 @@ class Contest:
         slow = self.slow(results)
         for trials in self.rounds():
             values = self.of_round(trials, results)
-            trials = [trial for trial in trials if trial in values and values[trial]["method"] not in slow]
+            trials = [trial for trial, own in values.items() if own["method"] not in slow and self.fits(trial, own)]
             if jobs := next_jobs(trials, _halving(trials).rungs, results, values.__getitem__):
                 return jobs
         return []
@@ -215,36 +250,6 @@ class Answers(Database):
         return val, held
 
 
-class TimeIsUpError(Exception):
-    """A training did not end in time; what it has is dropped."""
-
-
-class Clock(Silent):
-    """Shows the time that has passed of the time there is, and ends what goes on beyond it."""
-
-    def __init__(self, shown: Progress, seconds: float) -> None:
-        self._shown, self._begin, self._seconds, self._told = shown, time.monotonic(), seconds, 0
-        self._telling = threading.Lock()
-
-    @property
-    def left(self) -> float:
-        return self._seconds - (time.monotonic() - self._begin)
-
-    def stage(self, title: str, total: int) -> None:
-        with self._telling:
-            self._shown.stage(title, round(self._seconds))
-            self._told = 0
-        self.advance()
-
-    def advance(self, units: int = 1) -> None:
-        if self.left < 0:
-            raise TimeIsUpError
-        with self._telling:
-            passed = round(self._seconds - self.left)
-            self._shown.advance(passed - self._told)
-            self._told = passed
-
-
 @dataclass(frozen=True)
 class Ranked:
     """A trial that was trained on all folds: its settings, its score where it knew no label, and its weight."""
@@ -254,6 +259,8 @@ class Ranked:
     settings: Settings
     score: float
     seconds: float
+    #: Seconds of training in all, when it was complete.
+    ended: float
     weight: int
 
     @property
@@ -279,8 +286,10 @@ class Chosen:
     held_of_best: Tensor
     trials: int
     runs: int
-    #: Methods that were left out because a run would take too many seconds.
+    #: Methods that were left out because a run would take too many seconds, and those of which so many settings were
+    #: left out because they would take more memory than there is.
     slow: Mapping[str, float]
+    too_big: Mapping[str, int]
 
     @property
     def members(self) -> list[Ranked]:
@@ -306,10 +315,18 @@ def compete(
     there, if at least one trial is complete.
     """
     targets = [targets_of_all(graph, known, VAL_SHARE, seed) for seed in contest.seeds]
+    workers = threads or available_threads() if torch.device(device).type == "cpu" else 1
+    contest = replace(contest, room=Room.on(graph, workers, device))
     clock = None if seconds is None else Clock(progress or Silent(), seconds)
+    if clock is not None:
+        settings = contest.settings(0, contest.values(0))
+        first = [Run(*settings, *own) for own in zip(targets, contest.seeds, strict=True)]
+        contest = replace(contest, most_epochs=epochs_in(clock.left, graph, first, threads=threads, device=device))
     nodes, shown = torch.empty(0, dtype=torch.int64) if held is None else held, clock or progress or Silent()
     with Store(folder, contest.description(graph, targets)) as store, Answers(folder, targets, nodes) as answers:
-        worker = Worker(graph, contest, targets, store, threads, torch.device(device), shown, answers, TOGETHER)
+        worker = Worker(
+            graph, contest, targets, store, threads, torch.device(device), shown, answers, TOGETHER, contest.room
+        )
         with suppress(TimeIsUpError):
             try:
                 worker.run()
@@ -347,6 +364,7 @@ def _chosen(contest: Contest, results: Results, answers: Answers, targets: Seque
             contest.settings(trial, results.values[trial]),
             contest.metric.scale * contest.metric.sign * -gain,
             results.seconds_of[trial],
+            results.ended[trial],
             weight,
         )
         for trial, weight, (gain, _) in zip(complete, weights, standing(everyone, labels, contest.metric), strict=True)
@@ -368,31 +386,5 @@ def _chosen(contest: Contest, results: Results, answers: Answers, targets: Seque
         len(results.scores),
         results.runs,
         contest.slow(results),
+        contest.too_big(results),
     )
-
-
-def affordable(members: Sequence[Ranked], seconds: float) -> list[Ranked]:
-    """The heaviest members that can be trained in the time, and at least one."""
-    ordered = sorted(members, key=lambda each: -each.weight)
-    spent = np.cumsum([each.seconds for each in ordered])
-    return ordered[: max(1, int((spent <= seconds).sum()))]
-
-
-def refitted(
-    graph: Graph,
-    contest: Contest,
-    members: Sequence[Ranked],
-    *,
-    threads: int | None = None,
-    device: torch.device | str = "cpu",
-    progress: Progress | None = None,
-) -> tuple[list[tuple[Run, Outcome]], list[float]]:
-    """The members of an ensemble, each trained anew on folds of every label that there is, and their weights."""
-    targets = [targets_of_all(graph, graph.labelled, VAL_SHARE, seed) for seed in contest.seeds]
-    pairs = [(member, fold) for member in members for fold in range(FOLDS)]
-    runs = [Run(*member.settings, targets[fold], contest.seeds[fold]) for member, fold in pairs]
-    outcomes = train(graph, runs, threads=threads, device=device, progress=progress)
-    kept = [place for place, outcome in enumerate(outcomes) if not outcome.diverged]
-    if not kept:
-        raise PcnetError("Every model diverged when it was trained with every label; give the contest another --seed.")
-    return [(runs[place], outcomes[place]) for place in kept], [float(pairs[place][0].weight) for place in kept]

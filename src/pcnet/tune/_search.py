@@ -131,6 +131,12 @@ class Search:
         """Of a run, at most."""
         return self.experiment.training.epochs
 
+    def headline(self, results: Results) -> str:
+        """What is shown while it goes on."""
+        metric, best = self.metric, next(iter(results.ranking(self.splits)), None)
+        words = "" if best is None else f", best validation {metric.title} {metric.text(reported(metric, best.gain))}"
+        return f"searching{words}"
+
     def settings(self, trial: int, values: Values) -> Settings:
         """The settings of a trial."""
         return settings_of({}, self.defaults or self.base) if trial == DEFAULTS else settings_of(values, self.base)

@@ -172,6 +172,8 @@ class Store(Database):
             score = Score(-math.inf, math.inf, epochs) if loss is None else Score(gain, loss, epochs)
             self._results.scores[trial][split] = score
             self._results.seconds_of[trial] += seconds
+            self._results.seconds += seconds
+            self._results.ended[trial] = self._results.seconds
         return self._results
 
     def _new_rows(self, table: str) -> list[tuple[Any, ...]]:

@@ -72,13 +72,10 @@ class Results:
 
     values: dict[int, Values] = field(default_factory=dict)
     scores: dict[int, dict[int, Score]] = field(default_factory=lambda: defaultdict(dict))
-    #: Seconds of training of each trial, added over all workers.
+    #: Seconds of training of each trial, added over all workers; of all, and of all when a trial's last run was known.
     seconds_of: dict[int, float] = field(default_factory=lambda: defaultdict(float))
-
-    @property
-    def seconds(self) -> float:
-        """Seconds of training in all."""
-        return sum(self.seconds_of.values())
+    seconds: float = 0.0
+    ended: dict[int, float] = field(default_factory=dict)
 
     @property
     def runs(self) -> int:

@@ -17,9 +17,10 @@ from pcnet.compare import Metric
 from pcnet.errors import PcnetWarning
 from pcnet.graph import Graph
 from pcnet.training import Outcome, Run, Targets, available_threads, largest_block, train_each
+from pcnet.tune._room import Room
 from pcnet.tune._space import Settings, Values
 from pcnet.tune._store import Store
-from pcnet.tune._strategies import Job, Results, Score, reported
+from pcnet.tune._strategies import Job, Results, Score
 
 #: Seconds between two looks at a store on which others have work to finish.
 PAUSE = 0.2
@@ -40,6 +41,7 @@ class Work(Protocol):
     def epochs(self) -> int: ...
     def settings(self, trial: int, values: Values) -> Settings: ...
     def jobs(self, results: Results, held: Collection[int]) -> list[Job]: ...
+    def headline(self, results: Results) -> str: ...
 
 
 class Observer(Protocol):
@@ -66,6 +68,8 @@ class Worker:
     observer: Observer | None
     #: Runs of each core that are trained, and lost with an interrupt, together; on a GPU it is what fits.
     together: int = 1024
+    #: The memory that they may take; as much as there is by default.
+    room: Room | None = None
     #: Of each trial, the runs on all splits.
     _runs: dict[int, list[Run]] = field(default_factory=dict)
 
@@ -90,11 +94,9 @@ class Worker:
                     time.sleep(PAUSE)
 
     def _show(self, results: Results) -> None:
-        """How much is known, by anyone's work, and what the best trial has."""
-        metric, best = self.search.metric, next(iter(results.ranking(self.search.splits)), None)
-        words = "" if best is None else f", best validation {metric.title} {metric.text(reported(metric, best.gain))}"
+        """How much is known, by anyone's work, and what the best has."""
         epochs = self.search.epochs
-        self.progress.stage(f"searching{words}", self.search.runs * epochs)
+        self.progress.stage(self.search.headline(results), self.search.runs * epochs)
         self.progress.advance(results.runs * epochs)
 
     def _chunk(self, jobs: Sequence[Job]) -> list[Job]:
@@ -109,15 +111,22 @@ class Worker:
         for job in jobs:
             alike[self._runs_of(job)[0].model.batch_key].append(job)
         chunk: list[Job] = []
+        room = 1.0
         for group in alike.values():
+            run = self._share(group[0])
             # As many parts as needed, of even size.
-            parts = -(-_count(group) // size)
+            parts = -(-_count(group) // max(1, min(size, int(1 / run) if run else size)))
             part = group[: -(-len(group) // parts)]
+            room -= run * _count(part)
             # A GPU trains groups one after the other in any case, and what is done can be written down.
-            if chunk and (not on_cpu or _count(chunk) + _count(part) > size):
+            if chunk and (not on_cpu or _count(chunk) + _count(part) > size or room < 0):
                 break
             chunk += part
         return chunk
+
+    def _share(self, job: Job) -> float:
+        """Which share of the memory a run takes."""
+        return 0.0 if self.room is None else self.room.bytes_of(self._runs_of(job)[0].model) / self.room.limit
 
     def _runs_of(self, job: Job) -> list[Run]:
         if job.trial not in self._runs:
