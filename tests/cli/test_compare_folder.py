@@ -134,3 +134,55 @@ def test_a_damaged_method(pcnet, place, content):
     assert pcnet(*arguments).code == 0
     (place / "here" / "methods" / "mlp.json").write_text(content)
     pcnet(*arguments).refuses("mlp.json")
+
+
+TUNED = ("compare", "pets", "--read", "label=pet", "--methods", "mlp,pcnet", "--tuned", "--trials", "2", "--runs", "2",
+         "--set", "epochs=3", "--set", "hidden=4", "--threads", "1")  # fmt: skip
+
+
+def test_tuned_methods_are_kept_and_continued(pcnet, place, pets, monkeypatch):
+    """An interrupt in the second search: the first method is kept, the search goes on, and the end is the same."""
+    assert pcnet(*TUNED, "--out", "undisturbed").code == 0
+    whole = json.loads((place / "undisturbed" / "compare.json").read_text())
+    for row in whole["methods"]:
+        best = json.loads((place / "undisturbed" / "search" / row["method"] / "best.json").read_text())
+        assert row["score"] == best["test"]["mean"]
+        assert best["search"]["trials"] == 2
+        assert "per_split" in best
+    assert "chosen by each split from its own validation nodes, 2 trials and the defaults" in " ".join(whole["notes"])
+    with monkeypatch.context() as patch:
+        patch.setattr("pcnet.tune._tune.choices", interrupted_at(2))
+        answer = pcnet(*TUNED)
+    folder = Path("runs/compare-pets-stratified-60-20-20-tuned")
+    assert answer.code == 130
+    assert f"MLP is kept in {folder}: the same command goes on with PCNet" in answer.err
+    assert pcnet(*TUNED, "--resume").code == 0
+    assert scores_in(folder / "compare.json") == scores_in(place / "undisturbed" / "compare.json")
+    pcnet(*TUNED[:-2], "--trials", "3", "--out", "undisturbed").refuses("has another number of --trials")
+
+
+def interrupted_at(call: int):
+    from pcnet.tune._choice import choices
+
+    calls = 0
+
+    def run(*arguments):
+        nonlocal calls
+        calls += 1
+        if calls == call:
+            raise KeyboardInterrupt
+        return choices(*arguments)
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--trials", "3"], "--trials are those of a search; add --tuned."),
+        (["--tuned", "--defaults"], "leave one of them out"),
+    ],
+)
+def test_tuned_against_other_options(pcnet, place, options, words):
+    pcnet("compare", *options).refuses(words)
+    assert list(place.iterdir()) == []

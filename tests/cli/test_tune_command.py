@@ -19,7 +19,7 @@ QUICK = ("tune", "citeseer", "--trials", "4", *SMALL)
 
 
 def test_a_search(pcnet, place):
-    code, out, err = pcnet(*QUICK, "--leak", "--json", "result.json", "--store", "store")
+    code, out, err = pcnet(*QUICK, "--shared", "--leak", "--json", "result.json", "--store", "store")
     assert (code, err) == (0, "")
     result = json.loads((place / "result.json").read_text())
     assert result == json.loads((place / "store" / "best.json").read_text())
@@ -45,8 +45,51 @@ def test_a_search(pcnet, place):
     assert "  pcnet train citeseer --preset store/best.json\n" in out
     # The defaults are the method's, not those of the table, which test scores chose.
     assert result["defaults"]["values"]["drop_in"] == PCNetSettings().drop_in
-    for row in ("test, chosen by validation", "test, published settings", "test, chosen by test scores", "paper"):
+    assert "one setting for all splits (--shared)" in plain
+    assert f"{result['overlap']:.0%} of the test nodes of a split are validation nodes of others" in plain
+    for row in (
+        "test, chosen by all splits together (shared)",
+        "test, published settings",
+        "test, chosen by test scores",
+        "paper",
+    ):
         assert row in plain
+
+
+def test_each_split_chooses_for_itself(pcnet, place):
+    code, out, err = pcnet(*QUICK, "--leak", "--store", "store")
+    assert (code, err) == (0, "")
+    plain, best = " ".join(out.split()), json.loads((place / "store" / "best.json").read_text())
+    assert "each split chooses for itself" in plain
+    assert "On each split, by its seed, the best of 5 trials" in plain
+    for row in (
+        "test, chosen by each split",
+        "test, the ensemble",
+        "test, the mean of the best",
+        "validation, the ensemble",
+    ):
+        assert row in plain
+    assert "Each split chose by its own validation nodes: no test label had a say" in plain
+    ensemble = best["ensembles"]["greedy"]
+    assert f"The ensemble of each split: validation {ensemble['val']['mean']:.2f}, test " in plain
+    assert f"would have reported {best['leak']['test_selected']['mean']:.2f}" in plain
+    for name in ("best", "ensemble"):
+        assert f"  pcnet train citeseer --preset store/{name}.json\n" in out
+    pcnet("tune", "citeseer", "--preset", "store/best.json").refuses("A search starts from one setting")
+
+
+def test_the_ensemble_is_trained_predicts_and_is_explained(pcnet, place):
+    assert pcnet(*QUICK, "--store", "store").code == 0
+    tuned = json.loads((place / "store" / "best.json").read_text())["ensembles"]["greedy"]
+    code, out, err = pcnet("train", "--preset", "store/ensemble.json", "--out", "run", "--no-predictor")
+    assert (code, err) == (0, "")
+    assert json.loads((place / "run" / "metrics.json").read_text())["test"]["accuracy"] == tuned["test"]
+    assert "Every split has settings that it chose itself" in out
+    members = json.loads((place / "run" / "classifier.json").read_text())["members"]
+    assert [each["weight"] for each in members] == [w for own in tuned["per_split"] for w in own["trials"].values()]
+    assert "Every split chose for itself" in (place / "run" / "report.html").read_text()
+    assert pcnet("predict", "run").code == 0
+    pcnet("train", "--preset", "store/ensemble.json", "--runs", "3").refuses("none for the split of seed 2 here")
 
 
 def test_a_whole_table(pcnet, place):
@@ -85,8 +128,9 @@ def test_best_is_a_preset_that_gives_the_same_score(pcnet, place):
     assert trained["val"] == tuned["val"]
     assert (trained["dataset"], trained["preset"], trained["runs"]) == ("citeseer", "best", 2)
     assert (place / "runs" / "citeseer-best").is_dir()
-    # And is where another search can start.
-    best = f"{folder}/best.json"
+    # And that of all splits together is where another search can start.
+    assert pcnet(*QUICK, "--shared").code == 0
+    best = f"{folder}-shared/best.json"
     again = pcnet("tune", "citeseer", "--preset", best, "--trials", "1", "--set", "epochs=2", "--json", "again.json")
     assert again.code == 0
     assert json.loads((place / "again.json").read_text())["seeds"] == [0, 1]
@@ -102,7 +146,7 @@ def test_the_same_command_again_shows_the_result(pcnet, place):
 
 
 def test_halving_says_what_it_saves(pcnet):
-    out = " ".join(pcnet(*QUICK, "--strategy", "halving", "--trials", "6").out.split())
+    out = " ".join(pcnet(*QUICK, "--shared", "--strategy", "halving", "--trials", "6").out.split())
     assert "successive halving" in out
     assert "10 runs, 71% of a search on all splits" in out
     assert "The best 3 of 3 trials, the defaults among them" in out
@@ -132,7 +176,18 @@ def test_a_space_of_ones_own(pcnet, place):
     (place / "mine.json").write_text('{"t": [0.25], "lr.first": [0.1, 0.2], "hidden": [3]}')
     assert (
         pcnet(
-            "tune", "citeseer", "--space", "mine.json", "--trials", "2", *SMALL[:2], "--runs", "1", "--json", "r.json"
+            "tune",
+            "citeseer",
+            "--space",
+            "mine.json",
+            "--trials",
+            "2",
+            *SMALL[:2],
+            "--runs",
+            "1",
+            "--shared",
+            "--json",
+            "r.json",
         ).code
         == 0
     )
@@ -174,7 +229,8 @@ def test_another_metric_and_80_columns(pcnet, place, pets, monkeypatch):
     assert answer.code == 0, answer.err
     assert [line for line in answer.out.splitlines() if len(line) > 80] == []
     best = json.loads((place / "r.json").read_text())
-    assert (best["metric"], best["training"]["select"]) == ("log_loss", "val_loss")
+    assert best["metric"] == "log_loss"
+    assert {own["training"]["select"] for own in best["settings"].values()} == {"val_loss"}
     plain = " ".join(answer.out.split())
     assert "Log loss, lower is better" in plain
     assert f"validation log loss of {best['val']['mean']:.4f}" in plain
@@ -203,6 +259,8 @@ REFUSED = {
         "There is no strategy 'gird'; choose from random, halving, evolve, grid, optuna",
     ),
     "sampler of another strategy": ("tune citeseer --strategy halving --sampler tpe", "A sampler belongs to"),
+    "halving for each split": ("tune citeseer --strategy halving", "or --shared for one setting for all splits"),
+    "a table's file for each split": ("tune table2 --method gcn", "one setting for each dataset of a table; add --sha"),
     "no such space": ("tune citeseer --space none.json", "There is no file none.json"),
     "a space of nothing": ("tune citeseer --space empty.json", "empty.json is no search space"),
     "an unknown axis": ("tune citeseer --space typo.json", "Did you mean 'drop_in'?"),

@@ -40,7 +40,8 @@ def space() -> Space:
 
 @pytest.fixture
 def asked(experiment: Experiment, space: Space) -> Search:
-    return Search(experiment, space, trials=10)
+    """One setting for all splits; what differs where each chooses for itself is in `test_per_split.py`."""
+    return Search(experiment, space, trials=10, shared=True)
 
 
 @pytest.fixture

@@ -13,7 +13,8 @@ from pcnet._progress import Silent
 from pcnet.experiment import VAL_SHARE, Ensemble, resolve, targets_of_all
 from pcnet.graph import Graph
 from pcnet.tune import Chosen, Contest, Results, Score, auto, compete, train_members
-from pcnet.tune._contest import FOLDS, RANDOM, ROUND, Answers
+from pcnet.tune._answers import Answers
+from pcnet.tune._contest import FOLDS, RANDOM, ROUND
 from pcnet.tune._room import Room
 
 METHODS = ("pcnet", "mlp", "gcn")
@@ -121,9 +122,9 @@ def test_every_score_is_of_models_that_did_not_know_the_label(graph, tmp_path):
     assert torch.equal(chosen.known, known)
     targets = [targets_of_all(graph, known, VAL_SHARE, fold) for fold in range(FOLDS)]
     assert not any({*own.train.tolist()} & {*own.val.tolist()} for own in targets)
-    with Answers(tmp_path, targets, held) as answers:
+    with Answers(tmp_path, targets, [held] * FOLDS) as answers:
         for member in chosen.ranking:
-            val, _ = answers.of(member.trial)
+            val = [answers.of(member.trial, fold)[0] for fold in range(FOLDS)]
             right = sum(int((z.argmax(1) == own.val_labels).sum()) for z, own in zip(val, targets, strict=True))
             assert member.score == pytest.approx(100 * right / len(known))
 

@@ -132,7 +132,7 @@ def test_near_a_value_on_a_logarithmic_axis_and_where_there_is_no_other():
 
 @pytest.fixture
 def asked(experiment, space) -> Search:
-    return Search(experiment, space, trials=14, strategy="evolve", batch=6)
+    return Search(experiment, space, trials=14, strategy="evolve", batch=6, shared=True)
 
 
 def test_an_interrupted_search_has_the_trials_it_would_have_had(graph, asked, tmp_path, monkeypatch):

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::pcnet.PcnetWarning")
 
 @pytest.fixture
 def asked(experiment, space) -> Search:
-    return Search(experiment, space, trials=15, strategy="optuna", batch=4)
+    return Search(experiment, space, trials=15, strategy="optuna", batch=4, shared=True)
 
 
 def test_every_trial_is_of_the_space(graph, asked, tmp_path):
@@ -101,7 +101,7 @@ def test_trials_are_asked_for_once(graph, asked, tmp_path):
 def test_it_learns_from_what_it_is_told(graph, experiment, tmp_path):
     """Where one value is hopeless, it is suggested less and less."""
     space = Space.from_json({"lr": [1e38, 0.02], "t": {"from": 0.1, "to": 1.0}}, "f")
-    asked = Search(experiment, space, trials=40, strategy="optuna", batch=5)
+    asked = Search(experiment, space, trials=40, strategy="optuna", batch=5, shared=True)
     tune(graph, asked, tmp_path / "s", threads=1)
     hopeless = [each["lr"] > 1 for trial, each in values(tmp_path / "s").items() if trial >= 0]
     assert sum(hopeless[:10]) >= 2
@@ -112,4 +112,4 @@ def test_without_optuna(experiment, space, monkeypatch):
     monkeypatch.setattr("pcnet.tune._strategies.find_spec", lambda name: None)
     with pytest.raises(PcnetError, match=r"needs Optuna, which is not installed; pip install 'pcnet\[optuna\]'"):
         Search(experiment, space, strategy="optuna")
-    Search(experiment, space, strategy="halving")
+    Search(experiment, space, strategy="halving", shared=True)

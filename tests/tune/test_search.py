@@ -10,11 +10,12 @@ from importlib.resources import files
 import numpy as np
 import pytest
 import torch
+from by_hand import by_hand
 from stored_search import claims, description, known, rows, scores_on_test
 from stored_search import scores as kept_scores
 
 from pcnet import PcnetError, PCNetSettings, Run, Targets, TrainingSettings, make_split, train
-from pcnet.compare import METRICS, scores
+from pcnet.compare import METRICS
 from pcnet.experiment import Experiment, resolve, run_experiment
 from pcnet.training import _division, train_each
 from pcnet.tune import Score, Search, Space, tune
@@ -22,25 +23,6 @@ from pcnet.tune import _tune as module
 from pcnet.tune._space import settings_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::pcnet.PcnetWarning")
-
-
-def by_hand(graph, experiment, space, trials, metric="accuracy"):
-    """Every trial on every split, one run after the other: validation and test score, (trials + 1, splits) each.
-
-    The last row is that of the defaults, whose number is −1.
-    """
-    val, test = np.zeros((2, trials + 1, len(experiment.seeds)))
-    losses = np.zeros_like(val)
-    base = experiment.model, experiment.training
-    for trial in range(-1, trials):
-        model, training = base if trial < 0 else settings_of(space.draw(0, trial), base)
-        for place, number in enumerate(experiment.seeds):
-            split = make_split(graph, experiment.protocol, number)
-            (outcome,) = train(graph, [Run(model, training, Targets.from_split(split), number)], threads=1)
-            val[trial, place] = scores(outcome.logits, split.labels, split.val)[metric]
-            test[trial, place] = scores(outcome.logits, split.labels, split.test)[metric]
-            losses[trial, place] = outcome.val_loss[outcome.best_epoch]
-    return val, test, losses
 
 
 def test_it_finds_what_a_loop_finds(graph, experiment, space, search, tmp_path):
@@ -97,8 +79,9 @@ def test_what_is_written(search, tmp_path, experiment):
     assert seconds == pytest.approx(best["search"]["seconds"])
     log = (folder / "tune.log").read_text().splitlines()
     trial = best["search"]["trial"]
-    assert f"Trial {trial} was chosen by a mean validation accuracy" in log[-3]
-    assert f"Test labels were read once, for trial {trial} and the defaults, after trial {trial} had been" in log[-2]
+    assert "One setting was chosen by a mean validation accuracy" in log[-4]
+    assert f"Test labels were read once, for trial {trial} and the defaults, after trial {trial} had been" in log[-3]
+    assert "chosen by all splits together (--shared)" in log[-2]
     assert "The defaults: validation " in log[-1]
     assert "(scored afterwards)" in log[-1]
 
@@ -121,7 +104,7 @@ def test_a_finished_search_is_read_back(search, tmp_path, monkeypatch):
     first = search(leak=True)
     before = {path.name: path.read_bytes() for path in (tmp_path / "store").iterdir() if path.is_file()}
     monkeypatch.setattr(module, "run_experiment", forbidden)
-    monkeypatch.setattr(Search, "choice", forbidden)
+    monkeypatch.setattr(module, "shared_choice", forbidden)
     monkeypatch.setattr("pcnet.tune._worker.train_each", forbidden)
     again = search(leak=True)
     assert again.best == first.best
@@ -187,15 +170,17 @@ def test_a_search_with_leak_makes_the_same_choice(search, tmp_path):
 
 
 def test_what_searches_and_chooses_cannot_name_the_test_scores():
-    """Two modules know of test nodes, and none of the others imports them."""
+    """Few modules know of test nodes, and none of the others imports them."""
     blind = {path.name: path for path in files("pcnet.tune").iterdir() if path.name.endswith(".py")}
-    for name in ("__init__.py", "_tune.py", "_auto.py"):
+    for name in ("__init__.py", "_tune.py", "_leak.py", "_reading.py", "_searched.py", "_auto.py"):
         del blind[name]
     assert {"_search.py", "_worker.py", "_strategies.py", "_store.py", "_contest.py", "_select.py"} <= {*blind}
+    assert {"_answers.py", "_choice.py"} <= {*blind}
     for name, path in blind.items():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom):
-                assert node.module not in ("pcnet.tune._tune", "pcnet.tune._auto"), name
+                seeing = ("_tune", "_leak", "_reading", "_searched", "_auto")
+                assert node.module not in [f"pcnet.tune.{own}" for own in seeing], name
             if isinstance(node, ast.Attribute):
                 assert node.attr != "test", name
             # Sentences may speak of it; names of files and attributes have no space.
@@ -207,7 +192,7 @@ def test_published_settings_are_scored_beside(graph, experiment, space, tmp_path
     published = Experiment(
         "mine", "table9", experiment.protocol, (0, 1), training=TrainingSettings(epochs=8), paper=(50, 1)
     )
-    asked = Search(experiment, space, trials=3, leak=True, published=published)
+    asked = Search(experiment, space, trials=3, leak=True, published=published, shared=True)
     best = tune(graph, asked, tmp_path / "s", threads=1).best
     # On the splits of the search, and no trial of it.
     expected = run_experiment(graph, dataclasses.replace(published, seeds=experiment.seeds))
@@ -222,7 +207,7 @@ def test_published_settings_are_scored_beside(graph, experiment, space, tmp_path
 def test_diverging_trials_score_worst(graph, experiment, tmp_path):
     # A learning rate of 1e38 leaves no finite loss.
     space = Space.from_json({"lr": [1e38, 0.01]}, "f")
-    tuned = tune(graph, Search(experiment, space, trials=6), tmp_path / "s", threads=1)
+    tuned = tune(graph, Search(experiment, space, trials=6, shared=True), tmp_path / "s", threads=1)
     wild = {trial for trial, values in tuned.results.values.items() if values.get("lr", 0) > 1}
     assert 0 < len(wild) < 6
     assert {standing.trial for standing in tuned.results.ranking(3)[-len(wild) :]} == wild
@@ -233,19 +218,19 @@ def test_diverging_trials_score_worst(graph, experiment, tmp_path):
 def test_only_diverging_trials(graph, experiment, tmp_path):
     """The defaults are left; or nothing, where they diverge too."""
     space = Space.from_json({"lr": [1e38]}, "f")
-    best = tune(graph, Search(experiment, space, trials=2), tmp_path / "s", threads=1).best
+    best = tune(graph, Search(experiment, space, trials=2, shared=True), tmp_path / "s", threads=1).best
     assert best["search"]["trial"] == best["defaults"]["trial"] == -1
     assert best["training"] == dataclasses.asdict(experiment.training)
     assert best["defaults"]["test"] == best["test"]
     assert "No trial was better in validation than the defaults" in (tmp_path / "s" / "tune.log").read_text()
     wild = dataclasses.replace(experiment, training=TrainingSettings(lr={"all": 1e38}, epochs=3))
     with pytest.raises(PcnetError, match="Every trial diverged"):
-        tune(graph, Search(wild, space, trials=2), tmp_path / "t", threads=1)
+        tune(graph, Search(wild, space, trials=2, shared=True), tmp_path / "t", threads=1)
 
 
 def test_diverging_defaults(graph, experiment, tmp_path):
     wild = dataclasses.replace(experiment, training=TrainingSettings(lr={"all": 1e38}, epochs=3))
-    asked = Search(wild, Space.from_json({"lr": [0.01, 0.02]}, "f"), trials=3)
+    asked = Search(wild, Space.from_json({"lr": [0.01, 0.02]}, "f"), trials=3, shared=True)
     best = tune(graph, asked, tmp_path / "s", threads=1).best
     assert best["search"]["trial"] >= 0
     assert (best["defaults"]["val"], "test" in best["defaults"]) == (None, False)
@@ -256,7 +241,7 @@ def test_diverging_defaults(graph, experiment, tmp_path):
 def test_never_worse_than_the_defaults(graph, experiment, tmp_path, strategy):
     """Where every drawn setting is hopeless, the choice is the defaults."""
     space = Space.from_json({"lr": [1e-9, 1e-8]}, "f")
-    asked = Search(experiment, space, trials=2, strategy=strategy)
+    asked = Search(experiment, space, trials=2, strategy=strategy, shared=True)
     best = tune(graph, asked, tmp_path / "s", threads=1).best
     assert best["search"]["trial"] == -1
     assert best["model"] == dataclasses.asdict(experiment.model)
@@ -268,7 +253,7 @@ def test_never_worse_than_the_defaults(graph, experiment, tmp_path, strategy):
 
 def test_defaults_that_are_a_point_of_the_grid_are_tried_once(graph, experiment, tmp_path):
     space = Space.from_json({"lr": [0.01, 0.02], "K": [2, experiment.model.K]}, "f")
-    asked = Search(experiment, space, strategy="grid")
+    asked = Search(experiment, space, strategy="grid", shared=True)
     tuned = tune(graph, asked, tmp_path / "s", threads=1)
     assert {*tuned.results.values} == {0, 1, 2, 3}
     assert tuned.best["defaults"]["trial"] == 3
@@ -279,7 +264,7 @@ def test_defaults_that_are_a_point_of_the_grid_are_tried_once(graph, experiment,
 def test_defaults_of_ones_own(graph, experiment, tmp_path):
     """Where the search starts from published settings, which test scores chose, the defaults are others."""
     model, training = PCNetSettings(hidden=3), TrainingSettings(epochs=5)
-    asked = Search(experiment, Space.from_json({"lr": [1e-9]}, "f"), trials=1, defaults=(model, training))
+    asked = Search(experiment, Space.from_json({"lr": [1e-9]}, "f"), trials=1, defaults=(model, training), shared=True)
     best = tune(graph, asked, tmp_path / "s", threads=1).best
     assert (best["search"]["trial"], best["model"]["hidden"], best["training"]["epochs"]) == (-1, 3, 5)
 
@@ -288,7 +273,7 @@ def test_defaults_of_ones_own(graph, experiment, tmp_path):
 def test_other_metrics(graph, experiment, space, tmp_path, metric):
     """They choose the epoch and the trial, and a lower log loss is a better one."""
     scored = experiment.with_metric(metric)
-    tuned = tune(graph, Search(scored, space, trials=6, leak=True), tmp_path / "s", threads=1)
+    tuned = tune(graph, Search(scored, space, trials=6, leak=True, shared=True), tmp_path / "s", threads=1)
     val, test, losses = by_hand(graph, scored, space, 6, metric)
     sign = -1 if metric == "log_loss" else 1
     numbers = np.array([*range(6), -1])
@@ -302,7 +287,9 @@ def test_other_metrics(graph, experiment, space, tmp_path, metric):
     assert leak["test_selected"]["mean"] == pytest.approx(sign * on_test.max())
     assert leak["gap"] == pytest.approx(on_test.max() - on_test[chosen])
     with pytest.raises(PcnetError, match="has another metric"):
-        tune(graph, Search(dataclasses.replace(scored, metric="accuracy"), space, trials=6), tmp_path / "s")
+        tune(
+            graph, Search(dataclasses.replace(scored, metric="accuracy"), space, trials=6, shared=True), tmp_path / "s"
+        )
 
 
 def test_accuracy_is_what_training_counted(graph, experiment):

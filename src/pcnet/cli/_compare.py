@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -36,6 +37,7 @@ from pcnet.show import (
     print_comparison,
     write_comparison,
 )
+from pcnet.tune import TRIALS, searched
 
 
 def compare(
@@ -51,6 +53,12 @@ def compare(
     defaults: Annotated[
         bool, Option("--defaults", help="Every method's defaults, also where there are settings for the graph.")
     ] = False,
+    tuned: Annotated[
+        bool, Option("--tuned", help="Search the settings of every method first; each split chooses for itself.")
+    ] = False,
+    trials: Annotated[
+        int | None, Option(help="Of --tuned: settings that are tried of each method.", show_default=f"{TRIALS}", min=1)
+    ] = None,
     runs: option.NumberOfRuns = None,
     assignments: option.Set = None,
     seed: option.Seed = None,
@@ -77,12 +85,18 @@ def compare(
     Every method meets every split once, so that methods are compared pair by pair: how far each is behind the best,
     with an interval that knows that splits of one graph overlap, and ranks with Wilcoxon's signed-rank test corrected
     by Holm. A named dataset brings the paper's settings where a method has them, your own graph every method's
-    defaults; test labels choose nothing. A method that cannot be trained on this graph is left out and says why. Each
-    method is kept as soon as it is trained: after Ctrl-C, the same command goes on where it was.
+    defaults; test labels choose nothing. With --tuned, as many settings of each method are tried, its defaults among
+    them, and what is compared is what each split chose by its own validation nodes. A method that cannot be trained on
+    this graph is left out and says why. Each method is kept as soon as it is trained: after Ctrl-C, the same command
+    goes on where it was.
     """
     chosen = list(dict.fromkeys(method_file(name).name for name in option.names([methods])))
     if len(chosen) < 2:
         raise PcnetError("A comparison needs two methods or more, as in --methods mlp,gcn,pcnet.")
+    if tuned and defaults:
+        raise PcnetError("--tuned searches settings and --defaults takes those of each method; leave one of them out.")
+    if trials is not None and not tuned:
+        raise PcnetError("--trials are those of a search; add --tuned.")
     device, console = chosen_device(device), option.screen(json_file)
     if preset is not None:
         _check_preset(preset, graph, protocol, defaults)
@@ -90,10 +104,18 @@ def compare(
     of = loaded.name if option.names_dataset(graph) and not defaults else loaded
     asked: dict[str, Any] = {"preset": preset, "protocol": protocol, "metric": metric, "runs": runs, "seed": seed}
     # The splits are those of one method whichever are asked for, so that they depend on none that is compared.
-    usual = resolve(of, DEFAULT_METHOD, fallback=True, **asked)
+    usual, number = resolve(of, DEFAULT_METHOD, fallback=True, **asked), trials or TRIALS
+    if tuned:
+        # Every search starts from defaults, on the same splits.
+        of = loaded
+        asked |= {"preset": None, "protocol": usual.protocol}
+        usual = replace(resolve(of, DEFAULT_METHOD, **asked), seeds=usual.seeds)
     experiments, left_out = dict[str, Experiment](), dict[str, str]()
     for method in chosen:
         experiment = replace(resolve(of, method, fallback=True, **asked), seeds=usual.seeds)
+        if tuned:
+            words = f"chosen by each split from its own validation nodes, {number} trials and the defaults"
+            experiment = replace(experiment, source=words)
         try:
             experiments[method] = experiment.with_overrides(assignments or []).checked()
         except SettingError as error:
@@ -105,23 +127,27 @@ def compare(
         raise PcnetError("; ".join(dict.fromkeys(left_out.values())))
     splits = splits_of(loaded, next(iter(experiments.values())))
     check_scorable(usual.scored_by, splits)
-    folder = CompareFolder.open(out, loaded, splits, experiments, resume)
+    folder = CompareFolder.open(out, loaded, splits, experiments, resume, number if tuned else None)
     titles = listed([experiment.title for experiment in experiments.values()])
     words = option.metric_words(loaded, usual.scored_by, metric)
     rest = f" on {graph_words(loaded)}: {usual.protocol}, {len(splits)} splits, {words}{device_note(device)}"
     console.print(Text.assemble((titles, "bold"), rest))
-    trained, failed = _train_all(loaded, folder, console, threads, device)
+    search = partial(searched, trials=number, fixed=assignments or []) if tuned else None
+    trained, failed = _train_all(loaded, folder, console, threads=threads, device=device, search=search)
     left_out |= failed
     folder.clear()
     if not trained:
         reasons = list(dict.fromkeys(left_out.values()))
         raise PcnetError(reasons[0] if len(reasons) == 1 else f"No method could be trained. {' '.join(reasons)}")
     compared = Compared(loaded, splits, trained, left_out)
-    best, source = compared.by_method[compared.numbers.order[0]], graph or EMBEDDED
+    best, name = compared.by_method[compared.numbers.order[0]], graph or EMBEDDED
     again: dict[str, option.Given] = {"method": best.method, "preset": preset, "protocol": protocol, "metric": metric}
     again |= {"set": assignments, "read": read, "data": data}
-    train = Step(f"Train {best.title}, for predictions and a report:", option.command("train", source, **again))
-    steps = [train, *option.search_step("Search for better settings of it:", best.method, source, **again)]
+    if tuned:
+        again = {"preset": folder.searches / best.method / "best.json", "read": read, "data": data}
+    steps = [Step(f"Train {best.title}, for predictions and a report:", option.command("train", name, **again))]
+    if not tuned:
+        steps += option.search_step("Search for better settings of it:", best.method, name, **again)
     value = comparison_record(compared, words, steps, device)
     print_comparison(console, value)
     write_comparison(folder.path, value, compared.numbers.ranks)
@@ -132,7 +158,7 @@ def compare(
 
 
 def _train_all(
-    graph: Graph, folder: CompareFolder, console: Console, threads: int | None, device: str
+    graph: Graph, folder: CompareFolder, console: Console, **how: Any
 ) -> tuple[list[Trained], dict[str, str]]:
     """Scores of every method that could be trained, in the order that was asked for, and of the others the reason."""
     trained, left_out = folder.kept(), dict[str, str]()
@@ -142,7 +168,7 @@ def _train_all(
                 progress.finish(method, kept, ", kept from before")
             for method in [each for each in folder.experiments if each not in trained]:
                 progress.begin(method)
-                outcome = folder.train(graph, method, device=device, threads=threads, progress=progress)
+                outcome = folder.train(graph, method, progress=progress, **how)
                 if isinstance(outcome, Trained):
                     trained[method] = outcome
                 else:

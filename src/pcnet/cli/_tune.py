@@ -12,7 +12,7 @@ from pcnet.cli import _options as option
 from pcnet.data import load_dataset
 from pcnet.errors import Interrupted, PcnetError
 from pcnet.experiment import DEFAULT_METHOD, command_line, presets, provenance, resolve
-from pcnet.show import ProgressBar, print_tuned, tune_headline, tuned_table, write_chosen, write_tuned_tables
+from pcnet.show import ProgressBar, Step, print_tuned, tune_headline, tuned_table, write_chosen, write_tuned_tables
 from pcnet.tune import Search, cells_to_search, space_of
 from pcnet.tune import tune as run_search
 
@@ -59,9 +59,14 @@ def tune(
         list[str] | None,
         Option("--set", metavar="KEY=VALUE", help="Fix a setting for all trials, as in --set epochs=500."),
     ] = None,
+    shared: Annotated[
+        bool,
+        Option("--shared", help="One setting for all splits, by their mean: a split's test nodes then have a say."),
+    ] = False,
     leak: Annotated[bool, Option("--leak", help="Measure what choosing by test scores would pretend to gain.")] = False,
     store: Annotated[
-        Path | None, Option(metavar="DIR", help="Folder of the search; runs/tune-DATASET-PRESET by default.")
+        Path | None,
+        Option(metavar="DIR", help="Folder of the search; runs/tune-DATASET-PRESET, or …-shared, by default."),
     ] = None,
     out: Annotated[
         Path, Option(metavar="DIR", help="Of whole tables: folder for tuned-tables.json and .md, or METHOD.toml.")
@@ -73,14 +78,19 @@ def tune(
     read: option.Read = None,
     json_file: option.Json = None,
 ) -> None:
-    """Search a method's settings and choose by the mean validation score: accuracy, or another metric.
+    """Search a method's settings and choose by validation scores: accuracy, or another metric.
 
-    The defaults are tried too, so that in validation the choice is never worse than they are. Trials are trained side
-    by side, on every split or with halving on as many as they deserve. The test score of the chosen setting, and of
-    the defaults next to it, is computed once, at the end, and the log in the store says so. Everything is kept in the
-    store: the same command continues a search that was interrupted, and started several times at once it shares the
-    work. The result is a preset, for `pcnet train DATASET --preset STORE/best.json`. Of another method than pcnet, a
-    whole table is searched where nothing is published, and the choices are written to METHOD.toml.
+    Every split chooses by its own validation nodes: a setting, and an ensemble of settings, which costs no more
+    training. The defaults are tried too, so that in validation the choice is never worse than they are. Test scores of
+    what was chosen, and of the defaults next to it, are computed once, at the end, and the log in the store says so.
+    Everything is kept in the store: the same command continues a search that was interrupted, and started several times
+    at once it shares the work. The results are presets, for `pcnet train DATASET --preset STORE/best.json`, or
+    `STORE/ensemble.json`.
+
+    With --shared all splits choose one setting together, by their mean, with halving if you like. It suits any split
+    and graph, but test nodes of one split are validation nodes of others, so that its score may flatter. Of another
+    method than pcnet, a whole table is searched so where nothing is published, and the choices are written to
+    METHOD.toml.
     """
     device, console, fixed = chosen_device(device), option.screen(json_file), assignments or []
 
@@ -95,9 +105,11 @@ def tune(
             # Settings of the paper, which test scores chose, are no candidates.
             plain = resolve(graph, method, protocol=experiment.protocol, metric=experiment.metric, overrides=fixed)
             paper, defaults = published, (plain.model, plain.training)
-        asked = Search(experiment, axes, trials, strategy or "", sampler, batch, seed, leak, paper, defaults)
+        how: dict[str, Any] = {"strategy": strategy or "", "sampler": sampler, "batch": batch, "seed": seed}
+        how |= {"shared": shared, "leak": leak, "published": paper, "defaults": defaults}
+        asked = Search(experiment, axes, trials, **how)
         name = published.protocol if preset is None else published.preset
-        folder = store or Path("runs") / f"tune-{experiment.dataset}-{name}"
+        folder = store or Path("runs") / f"tune-{experiment.dataset}-{name}{'-shared' if shared else ''}"
         words = f"{option.metric_words(graph, asked.metric, metric)}{device_note(device)}"
         said = {**provenance(device), "device": device}
         try:
@@ -106,8 +118,14 @@ def tune(
                 tuned = run_search(graph, asked, folder, threads=threads, device=device, progress=bar, provenance=said)
         except KeyboardInterrupt:
             raise Interrupted(f"Interrupted; the same command continues the search in {folder}.") from None
-        train = option.command("train", dataset, preset=folder / "best.json", read=read, data=data)
-        print_tuned(console, graph, tuned, train)
+        steps = [
+            Step(what, option.command("train", dataset, preset=folder / file, read=read, data=data))
+            for what, file in (
+                ("Train the choice, for predictions and a report:", "best.json"),
+                ("Or the ensemble of each split:", "ensemble.json"),
+            )[: 1 if shared else 2]
+        ]
+        print_tuned(console, graph, tuned, steps)
         return tuned.best
 
     tables = tuple(presets()) if dataset == "all" else (dataset,)
@@ -118,6 +136,8 @@ def tune(
         raise PcnetError(f"{dataset} has its own splits; leave out --preset and --protocol.")
     if metric is not None:
         raise PcnetError(f"{dataset} is scored by accuracy, as in the paper; leave out --metric.")
+    if method != DEFAULT_METHOD and not shared:
+        raise PcnetError(f"The file of {method} has one setting for each dataset of a table; add --shared.")
     if method != DEFAULT_METHOD and assignments:
         raise PcnetError(f"The settings of {method} for a table are written to a file; leave out --set.")
     bests, folder, prefix = [], store or Path("runs") / "tune", "" if method == DEFAULT_METHOD else f"{method}-"

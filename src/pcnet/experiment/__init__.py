@@ -1,9 +1,9 @@
 """From what was asked for to an experiment (`resolve`), to scored runs (`run_experiment`), and to their folder."""
 
 from pcnet._machine import command_line, provenance, versions
-from pcnet.experiment._ensemble import Ensemble, FilterResponse
+from pcnet.experiment._ensemble import Ensemble, FilterResponse, joined
 from pcnet.experiment._estimate import Estimate, Pooled, estimates
-from pcnet.experiment._experiment import DEFAULT_METHOD, Experiment, override, resolve
+from pcnet.experiment._experiment import DEFAULT_METHOD, Experiment, Weighted, override, resolve
 from pcnet.experiment._folders import Compared, CompareFolder, RunFolder, Trained
 from pcnet.experiment._methods import PRESETS, MethodFile, Preset, method_file, method_files, method_name, presets
 from pcnet.experiment._refit import refitted
@@ -16,6 +16,7 @@ from pcnet.experiment._runner import (
     check_scorable,
     ratios_of,
     run_experiment,
+    score_splits,
     splits_of,
     targets_of_all,
 )

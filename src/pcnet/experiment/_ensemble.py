@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pcnet._files import read_json, write_json
-from pcnet.compare import metric_named, reliability, temperature
+from pcnet.compare import logits_of, metric_named, reliability, temperature
 from pcnet.errors import PcnetError
 from pcnet.graph import Graph, Schema
 from pcnet.nn import Model, ModelSettings, filters_of, learned, load_model, save_model
@@ -40,6 +40,23 @@ class Member(NamedTuple):
     seed: int
     temperature: float
     weight: float = 1.0
+
+
+def joined(logits: Sequence[Tensor], nodes: Tensor, labels: Tensor, weights: Sequence[float]) -> Tensor:
+    """Logits of p = Σ_r w_r softmax(z_r / T_r) / Σ_r w_r, each T_r fitted on nodes with these labels.
+
+    Of a single member they are its own.
+
+    >>> undecided, sure = torch.zeros(2, 2), torch.tensor([[90.0, 0.0], [0.0, 90.0]])
+    >>> joined([undecided, sure], torch.tensor([0, 1]), torch.tensor([0, 1]), [1, 3]).softmax(1)[0]
+    tensor([0.8750, 0.1250])
+    """
+    if len(logits) == 1:
+        return logits[0]
+    total = torch.zeros(logits[0].shape, dtype=torch.float64)
+    for z, weight in zip(logits, weights, strict=True):
+        total += weight * torch.softmax(z.double().cpu() / temperature(z[nodes], labels), dim=1)
+    return logits_of(total / sum(weights)).float()
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,15 +5,24 @@ from __future__ import annotations
 import itertools
 import types
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pcnet._checks import whole_number
 from pcnet._files import read_json
 from pcnet.compare import Metric, default_metric, metric_named
-from pcnet.data import EMBEDDED, PAPER_PROTOCOLS, STRATIFIED, check_protocol, dataset_named, is_fixed, official_name
+from pcnet.data import (
+    EMBEDDED,
+    PAPER_PROTOCOLS,
+    STRATIFIED,
+    Split,
+    check_protocol,
+    dataset_named,
+    is_fixed,
+    official_name,
+)
 from pcnet.errors import PcnetError, SettingError, close_match
 from pcnet.experiment._methods import MethodFile, Preset, method_file, method_name, presets
 from pcnet.graph import Graph
@@ -24,6 +33,14 @@ from pcnet.training import TrainingSettings, selection_by
 DEFAULT_METHOD = "pcnet"
 #: For datasets that a preset has, and methods that it has no settings for.
 USUAL_PROTOCOL = "random-60-20-20"
+
+
+class Weighted(NamedTuple):
+    """Settings that have a say of this weight on a split; most splits have one alone."""
+
+    model: ModelSettings
+    training: TrainingSettings
+    weight: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -54,6 +71,9 @@ class Experiment:
     row: str = ""
     #: Whether the settings are those of a preset, with changes or without.
     of_a_preset: bool = False
+    #: Where every split chose for itself: its settings, by its seed and its hash. `model` and `training` are then those
+    #: that weigh most on the first split.
+    per_split: Mapping[tuple[int, str], tuple[Weighted, ...]] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
@@ -66,6 +86,19 @@ class Experiment:
         own = {"method": self.model.method, "protocol": self.protocol, "metric": self.metric}
         rates = {"lr": dict(self.training.lr), "wd": dict(self.training.wd)}
         return {**own, **vars(self.model), **vars(self.training), **rates}
+
+    def settings_on(self, split: Split, seed: int) -> tuple[Weighted, ...]:
+        """What is trained on a split; a `PcnetError` where every split chose for itself and this is none of them."""
+        if not self.per_split:
+            return (Weighted(self.model, self.training),)
+        if (seed, split.hash) not in self.per_split:
+            seeds = ", ".join(str(seed) for seed, _ in self.per_split)
+            raise PcnetError(
+                f"{self.preset} has settings for each split that it was searched on, with the seeds {seeds} of one "
+                f"graph, and none for the split of seed {seed} here. Leave out --runs and --seed; for other splits and "
+                "graphs, `pcnet tune --shared` searches one setting for all."
+            )
+        return self.per_split[seed, split.hash]
 
     @property
     def scored_by(self) -> Metric:
@@ -82,17 +115,16 @@ class Experiment:
         if name is None:
             return self
         metric = metric_named(name)
-        training = replace(self.training, select=selection_by(metric))
-        changed = replace(self, metric=metric.name, training=training)
+        select = selection_by(metric)
+        changed = self._with(lambda model, training: (model, replace(training, select=select)), metric=metric.name)
         # Defaults that are scored in another way are defaults.
-        return changed if training == self.training or not self.of_a_preset else changed._changed()
+        return changed if changed.training == self.training or not self.of_a_preset else changed._changed()
 
     def with_overrides(self, assignments: Sequence[str]) -> Experiment:
         """The experiment with `key=value` assignments applied; published figures are then no longer comparable."""
         if not assignments:
             return self
-        model, training = override([self.model, self.training], assignments)
-        return replace(self, model=model, training=training)._changed()
+        return self._with(lambda *settings: override(settings, assignments))._changed()
 
     def with_runs(self, runs: int | None = None, seed: int | None = None) -> Experiment:
         """As many runs: the published seeds and then unused small ones, or consecutive ones from `seed` on."""
@@ -105,6 +137,17 @@ class Experiment:
         """The experiment itself; rates for parameters that its model does not have are refused."""
         self.training.check_groups(self.model.groups)
         return self
+
+    def _with(self, change: Callable[[ModelSettings, TrainingSettings], Sequence[Any]], **more: Any) -> Experiment:
+        """With all settings changed, also those of single splits."""
+
+        def changed(own: Weighted) -> Weighted:
+            model, training = change(own.model, own.training)
+            return Weighted(model, training, own.weight)
+
+        per_split = {split: tuple(map(changed, own)) for split, own in self.per_split.items()}
+        first = changed(Weighted(self.model, self.training))
+        return replace(self, model=first.model, training=first.training, per_split=per_split, **more)
 
     def _changed(self) -> Experiment:
         """With settings of one's own: no published figure is about it."""
@@ -213,16 +256,31 @@ def _of_preset(
 def _from_file(path: str | Path, graph: Graph | str | None) -> Experiment:
     """An experiment from a .json file with dataset, protocol, seeds, model and training, for its dataset or another.
 
-    `pcnet tune` writes such files; what else they say is not read here.
+    `pcnet tune` writes such files; what else they say is not read here. Where every split chose for itself, there are
+    instead `settings`, model and training of each trial, and of every split in `per_split` its seed, its hash, and the
+    trials with their weights.
     """
     entry = read_json(path)
     try:
         name = graph.name if isinstance(graph, Graph) else dataset_named(graph or entry["dataset"]).name
         kind = method_named(entry.get("method", DEFAULT_METHOD))
-        model, training = kind(**entry["model"]), TrainingSettings(**entry["training"])
+        described = entry.get("settings") or {"": {part: entry[part] for part in ("model", "training")}}
+        settings = {
+            trial: (kind(**each["model"]), TrainingSettings(**each["training"])) for trial, each in described.items()
+        }
+        per_split = {
+            (each["seed"], each["split"]): tuple(
+                Weighted(*settings[trial], weight) for trial, weight in each["trials"].items()
+            )
+            for each in entry.get("per_split", ())
+        }
+        first = next(iter(per_split.values()), [Weighted(*next(iter(settings.values())))])
+        model, training, _ = max(first, key=lambda each: each.weight)
         seeds, metric = tuple(entry["seeds"]), metric_named(entry.get("metric", "accuracy")).name
-        experiment = Experiment(name, Path(path).stem, entry["protocol"], seeds, model, training, metric)
-    except (KeyError, TypeError, AttributeError) as error:
+        place = (name, Path(path).stem, entry["protocol"], seeds)
+        source = "chosen by each split from its own validation nodes" if per_split else ""
+        experiment = Experiment(*place, model, training, metric, source=source, per_split=per_split)
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise PcnetError(
             f"{path} is no preset ({error}); it needs dataset, protocol, seeds, model and training, as best.json of "
             "`pcnet tune` has them."

@@ -6,7 +6,7 @@ import hashlib
 import itertools
 import json
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -27,7 +27,12 @@ from pcnet.graph import Graph, graph_hash, tensor_hash
 from pcnet.training import clear_checkpoint
 
 #: What a user calls it, where the file has a shorter name.
-WORDS = {"data": "graph", "labels": "set of labels", "seeds": "number of --runs or --seed"}
+WORDS = {
+    "data": "graph",
+    "labels": "set of labels",
+    "seeds": "number of --runs or --seed",
+    "trials": "number of --trials",
+}
 
 
 @dataclass(frozen=True)
@@ -123,6 +128,14 @@ class Trained:
     #: The day and the machine.
     made: Mapping[str, str]
 
+    @staticmethod
+    def of(method: str, result: Result, device: str) -> Trained:
+        """A result that was computed just now."""
+        metric, epochs = result.experiment.metric, tuple(outcome.epochs for outcome in result.outcomes)
+        made = {key: value for key, value in provenance(device).items() if key in ("date", "machine")}
+        scores = result.test[metric], result.val[metric]
+        return Trained(method, result.experiment, *scores, epochs, result.seconds, made)
+
     @property
     def score(self) -> float:
         """What is shown of the method, and what orders methods."""
@@ -198,7 +211,8 @@ class Compared:
 class CompareFolder:
     """`methods/NAME.json` for every method that is trained, with all that two comparisons must have in common.
 
-    While a method is being trained there also is `checkpoint/`, from which its training goes on.
+    While a method is being trained there also is `checkpoint/`, from which its training goes on. Where methods are
+    tuned, `search/NAME` keeps the search of each.
     """
 
     path: Path
@@ -210,9 +224,17 @@ class CompareFolder:
 
     @staticmethod
     def open(
-        path: Path | None, graph: Graph, splits: Sequence[Split], experiments: Mapping[str, Experiment], resume: bool
+        path: Path | None,
+        graph: Graph,
+        splits: Sequence[Split],
+        experiments: Mapping[str, Experiment],
+        resume: bool,
+        trials: int | None = None,
     ) -> CompareFolder:
-        """The folder that is named; else the first under runs/ that is free or holds this very comparison."""
+        """The folder that is named; else the first under runs/ that is free or holds this very comparison.
+
+        `trials` are those of each method's search, where methods are tuned.
+        """
         first = next(iter(experiments.values()))
         ground = {
             "graph": graph.name,
@@ -222,10 +244,12 @@ class CompareFolder:
             "seeds": list(first.seeds),
             "splits": [split.hash for split in splits],
             "metric": first.metric,
+            **({} if trials is None else {"trials": trials}),
         }
+        name = f"compare-{graph.name}-{first.protocol}{'' if trials is None else '-tuned'}"
         if path is not None and path.is_file():
             raise PcnetError(f"Cannot write into {path}: it is a file; name a folder with --out.")
-        places = numbered(Path("runs") / f"compare-{graph.name}-{first.protocol}") if path is None else [path]
+        places = numbered(Path("runs") / name) if path is None else [path]
         for place in places:
             folder = CompareFolder(place, experiments, ground, missing(place))
             other = folder._other()
@@ -245,12 +269,17 @@ class CompareFolder:
     @property
     def is_begun(self) -> bool:
         """Whether a method was trained here, or half of one."""
-        return self._methods.is_dir() or self._checkpoints.is_dir()
+        return any(place.is_dir() for place in (self._methods, self._checkpoints, self.searches))
 
     @property
     def is_halfway(self) -> bool:
         """Whether there is something to go on from."""
-        return any(self._methods.glob("*.json")) or any(self._checkpoints.glob("*/block-*.safetensors"))
+        kept = (
+            (self._methods, "*.json"),
+            (self._checkpoints, "*/block-*.safetensors"),
+            (self.searches, "*/trials.sqlite"),
+        )
+        return any(any(place.glob(files)) for place, files in kept)
 
     def kept(self) -> dict[str, Trained]:
         """The methods that were trained before."""
@@ -262,19 +291,31 @@ class CompareFolder:
                     found[method] = Trained.from_dict(experiment, kept["result"])
         return found
 
-    def train(self, graph: Graph, method: str, *, device: str = "cpu", **how: Any) -> Trained | str:
-        """A method's scores, which are kept at once; or why there are none. `how` is that of `run_experiment`."""
-        place: dict[str, Any] = {"checkpoint": self._checkpoint(method, device), "resume": True}
+    def train(
+        self,
+        graph: Graph,
+        method: str,
+        *,
+        device: str = "cpu",
+        search: Callable[..., Trained] | None = None,
+        **how: Any,
+    ) -> Trained | str:
+        """A method's scores, which are kept at once; or why there are none.
+
+        `how` is that of `run_experiment`, or of a `search`, which is given the graph, the method, where it starts, and
+        a folder of its own.
+        """
+        experiment = self.experiments[method]
         try:
-            result = run_experiment(graph, self.experiments[method], device=device, **place, **how)
+            if search is not None:
+                trained = search(graph, method, experiment, self.searches / method, device=device, **how)
+            else:
+                place: dict[str, Any] = {"checkpoint": self._checkpoint(method, device), "resume": True}
+                trained = Trained.of(method, run_experiment(graph, experiment, device=device, **place, **how), device)
         except PcnetError as error:
             return str(error)
         except (MemoryError, torch.cuda.OutOfMemoryError):
             return "there is not enough memory for it"
-        made = {key: value for key, value in provenance(device).items() if key in ("date", "machine")}
-        epochs, metric = tuple(outcome.epochs for outcome in result.outcomes), result.experiment.metric
-        test, val = result.test[metric], result.val[metric]
-        trained = Trained(method, result.experiment, test, val, epochs, result.seconds, made)
         write_json(self._methods / f"{method}.json", {"ground": self.ground, "result": trained.as_dict()})
         return trained
 
@@ -288,6 +329,11 @@ class CompareFolder:
         """Drop half trainings, once nothing is left to train; and the folders, if there is nothing in them."""
         shutil.rmtree(self._checkpoints, ignore_errors=True)
         remove_empty(self.made)
+
+    @property
+    def searches(self) -> Path:
+        """Where the search of each method is kept, by its name."""
+        return self.path / "search"
 
     @property
     def _methods(self) -> Path:

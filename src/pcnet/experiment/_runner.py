@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,8 +15,9 @@ from pcnet._progress import Progress
 from pcnet.compare import Metric, Summary, scores, summarise
 from pcnet.data import Split, draw_validation, is_fixed, make_split
 from pcnet.errors import PcnetError
+from pcnet.experiment._ensemble import joined
 from pcnet.experiment._estimate import Pooled, estimates
-from pcnet.experiment._experiment import Experiment
+from pcnet.experiment._experiment import Experiment, Weighted
 from pcnet.experiment._refit import refitted
 from pcnet.graph import Graph, require_labels
 from pcnet.training import Outcome, Run, Targets, clear_checkpoint, train
@@ -40,7 +41,8 @@ EpochRule = Literal["first of equals", "best test of equals", "best test", "last
 class Result:
     """The runs of an experiment and their scores by metric (in percent where they are shares).
 
-    `members` were trained on all labels, to predict: the runs say how good such predictions are.
+    There is an outcome for every split; where several `runs` answer together, it is that of their ensemble. `members`
+    were trained on all labels, to predict: the runs say how good such predictions are.
     """
 
     experiment: Experiment
@@ -50,17 +52,16 @@ class Result:
     val: dict[str, Summary]
     seconds: float
     members: tuple[tuple[Run, Outcome], ...] = ()
-    #: What each member weighs, where they do not count alike.
+    #: What each of those who predict weighs, where they do not count alike.
     weights: tuple[float, ...] = ()
     #: The members once more, with no label kept back to stop by.
     refitted: tuple[tuple[Run, Outcome], ...] = ()
+    runs: tuple[tuple[Run, Outcome], ...] = ()
 
     @property
     def predictor(self) -> Sequence[tuple[Run, Outcome]]:
         """What is kept to predict with: the members where there are any, as they are at last, else the runs."""
-        return (
-            self.refitted or self.members or list(zip(_runs(self.experiment, self.splits), self.outcomes, strict=True))
-        )
+        return self.refitted or self.members or self.runs
 
     @property
     def headline(self) -> Summary:
@@ -142,17 +143,22 @@ def run_experiment(
     require_labels(graph)
     splits = splits_of(graph, experiment)
     check_scorable(experiment.scored_by, splits)
-    known = graph.labelled
-    runs = _runs(experiment, splits)
-    final = [
-        Run(experiment.model, experiment.training, targets_of_all(graph, known, VAL_SHARE, seed), seed)
-        for seed in range(experiment.seeds[0], experiment.seeds[0] + members)
+    known, seeds = graph.labelled, experiment.seeds
+    settings = [experiment.settings_on(split, seed) for split, seed in zip(splits, seeds, strict=True)]
+    teams = [
+        _team(own, Targets.from_split(split), seed) for own, split, seed in zip(settings, splits, seeds, strict=True)
     ]
+    # Where every split chose for itself, models that know every label have what the first splits chose.
+    final = [
+        _team(settings[place % len(settings)], targets_of_all(graph, known, VAL_SHARE, seed), seed)
+        for place, seed in enumerate(range(seeds[0], seeds[0] + members))
+    ]
+    runs, weights = zip(*(each for team in [*teams, *final] for each in team), strict=True)
     candidates = None if tested is None else CandidateEpochs(tested, len(runs))
     start = time.perf_counter()
     trained = train(
         graph,
-        [*runs, *final],
+        runs,
         threads=threads,
         device=device,
         progress=progress,
@@ -160,23 +166,43 @@ def run_experiment(
         resume=resume,
         on_epoch=None if candidates is None else candidates.watch,
     )
-    outcomes = trained[: len(runs)]
-    for run, outcome in zip([*runs, *final], trained, strict=True):
+    for run, outcome in zip(runs, trained, strict=True):
         if outcome.diverged:
             if checkpoint is not None:
                 clear_checkpoint(checkpoint)
             advice = " ".join(run.model.remarks()) or "Lower the learning rates."
             raise PcnetError(f"Training with seed {run.seed} diverged: no epoch had a finite loss. {advice}")
+    pairs, rest = list(zip(runs, trained, strict=True)), iter(trained)
+    answers = [_together(team, [next(rest) for _ in team]) for team in [*teams, *final]]
+    outcomes = [outcome for _, outcome in answers[: len(teams)]]
     logits = [outcome.logits for outcome in outcomes] if candidates is None else candidates.chosen_by_test(splits)
-    test, val = (_summaries(logits, splits, part) for part in ("test", "val"))
-    kept = tuple(zip(final, trained[len(runs) :], strict=True))
+    test, val = score_splits(graph, experiment, splits, logits, answers[len(teams) :])
+    first = sum(map(len, teams))
+    single, kept = tuple(pairs[:first]), tuple(pairs[first:])
     how: dict[str, Any] = {"threads": threads, "device": device, "progress": progress}
     again = tuple(refitted(graph, kept, **how)) if refit and kept else ()
     seconds = time.perf_counter() - start
-    if not experiment.follows_paper:
-        both = {name: test[name] for name in test if name in val}
-        test = dict(estimates(Pooled.of(splits, logits), both, graph.num_nodes - len(known), val, kept))
-    return Result(experiment, splits, outcomes, test, val, seconds, kept, refitted=again)
+    ours = (weights[first:] or weights) if experiment.per_split else ()
+    return Result(experiment, splits, outcomes, test, val, seconds, kept, ours, again, single)
+
+
+def score_splits(
+    graph: Graph,
+    experiment: Experiment,
+    splits: Sequence[Split],
+    logits: Sequence[Tensor],
+    members: Sequence[tuple[Run, Outcome]] = (),
+) -> tuple[dict[str, Summary], dict[str, Summary]]:
+    """Test and validation scores by metric, from what was answered on each split.
+
+    Splits of the paper are summed up by the mean over them, others by an `Estimate`, in which `members` count that were
+    trained on all labels.
+    """
+    test, val = (_summaries(logits, splits, part) for part in ("test", "val"))
+    if experiment.follows_paper:
+        return test, val
+    both, unlabelled = {name: test[name] for name in test if name in val}, graph.num_nodes - len(graph.labelled)
+    return dict(estimates(Pooled.of(splits, logits), both, unlabelled, val, members)), val
 
 
 def splits_of(graph: Graph, experiment: Experiment) -> list[Split]:
@@ -212,14 +238,20 @@ def targets_of_all(graph: Graph, known: Tensor, share: float, seed: int) -> Targ
     return Targets(train, graph.y[train], val, graph.y[val], graph.num_classes)
 
 
-def _runs(experiment: Experiment, splits: list[Split]) -> list[Run]:
-    return [
-        Run(experiment.model, experiment.training, Targets.from_split(split), seed)
-        for split, seed in zip(splits, experiment.seeds, strict=True)
-    ]
+def _team(settings: Sequence[Weighted], targets: Targets, seed: int) -> list[tuple[Run, float]]:
+    """The runs that answer together on a split, mostly one, and their weights."""
+    return [(Run(model, training, targets, seed), weight) for model, training, weight in settings]
 
 
-def _summaries(logits: list[Tensor], splits: list[Split], part: str) -> dict[str, Summary]:
+def _together(team: Sequence[tuple[Run, float]], outcomes: Sequence[Outcome]) -> tuple[Run, Outcome]:
+    """The run that weighs most, and its outcome with the answers of all."""
+    runs, weights = zip(*team, strict=True)
+    first, known = weights.index(max(weights)), runs[0].targets
+    logits = joined([outcome.logits for outcome in outcomes], known.val, known.val_labels, weights)
+    return runs[first], replace(outcomes[first], logits=logits)
+
+
+def _summaries(logits: Sequence[Tensor], splits: Sequence[Split], part: str) -> dict[str, Summary]:
     each = [scores(own, split.labels, getattr(split, part)) for own, split in zip(logits, splits, strict=True)]
     shared = [metric for metric in each[0] if all(metric in run for run in each)]
     return {metric: summarise([run[metric] for run in each]) for metric in shared}

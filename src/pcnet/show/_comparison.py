@@ -138,13 +138,21 @@ def _notes(compared: Compared) -> Iterator[str]:
         yield f"There are {different} splits for {len(splits)} runs; runs on one split share its luck."
     plain = [each.title for each in trained if not each.experiment.source]
     tuned = [f"{each.title} ({each.experiment.source})" for each in trained if each.experiment.source]
-    if tuned:
+    if len({each.experiment.source for each in trained}) == 1 and not plain:
+        yield f"Settings for this graph: {trained[0].experiment.source}."
+    elif tuned:
         others = f"; defaults: {listed(plain)}. --defaults treats all alike" if plain else ""
         yield f"Settings for this graph: {listed(tuned)}{others}."
     else:
         yield "Every method has its defaults, which nobody tuned for this graph; `pcnet tune` may change the order."
-    if any(each.method == DEFAULT_METHOD and each.experiment.source for each in trained):
+    published = [each.method for each in trained if each.experiment.of_a_preset and each.experiment.source]
+    if DEFAULT_METHOD in published:
         yield "The published settings of PCNet were chosen by its authors by test scores."
+    if any(each.experiment.source.startswith("validation on") for each in trained):
+        yield (
+            "Settings by validation on several splits suit all of them together: test nodes of one split are "
+            "validation nodes of others, so that these scores may flatter; --tuned lets each split choose for itself."
+        )
 
 
 def listed(names: Sequence[str]) -> str:

@@ -19,6 +19,7 @@ from pcnet.nn import FilterNet, Model, ModelSettings, filters_of, learned
 from pcnet.show import _counts as counts
 from pcnet.show import _plot as plot
 from pcnet.show import _table as page
+from pcnet.show._members import members_of
 from pcnet.show._plot import Score, inline
 from pcnet.show._table import Cell, Step, Table, soft, strong, with_interval, written
 from pcnet.show._verdict import Trust, all_scores, describe_response, warnings
@@ -86,6 +87,7 @@ def write_report(
         "wrong": len(counts.wrong_nodes(results, scored.y.numpy())),
         "mistakes_file": MISTAKES,
         "board": board,
+        "members": members_of(experiment) if experiment.per_split else None,
         **(_training(result) if board is None else {}),
         "splits": page.splits_table(experiment.seeds, sizes, hashes, {experiment.scored_by.title: per_run}),
         "notes": list(dict.fromkeys((*graph.notes, *result.notes))),
@@ -163,7 +165,8 @@ def _spoken(name: str) -> str:
 def _filter(graph: Graph, result: Result, path: Path) -> dict[str, Any]:
     experiment, (models, settings) = result.experiment, _whose_filter(result)
     convs = filters_of(models)
-    if not convs:
+    # Splits that chose for themselves have no filter in common.
+    if not convs or experiment.per_split:
         edgeless = all(isinstance(model, FilterNet) and model.conv is None for model in models)
         return {"passband": None, "edgeless": edgeless}
     found = learned(convs, settings.operator(graph))
@@ -242,6 +245,8 @@ def print_notes(console: Console, notes: Iterable[str]) -> None:
 def print_scores(console: Console, result: Result) -> None:
     """The figures of a training: those of the paper's protocols as papers have them, others as an estimate."""
     experiment, estimate, runs = result.experiment, result.headline, len(result.outcomes)
+    if experiment.per_split:
+        console.print("", "Every split has settings that it chose itself:", members_of(experiment).rich(), sep="\n")
     metric, val = experiment.scored_by, result.val[experiment.metric]
     if not isinstance(estimate, Estimate):
         means: list[Row] = [

@@ -13,20 +13,22 @@ from rich.console import Console
 from pcnet._files import read_toml, write_json, write_text
 from pcnet.compare import METRICS, Summary
 from pcnet.graph import Graph
+from pcnet.show._members import members_of_file
 from pcnet.show._report import Row, graph_words, print_notes, runs_table
-from pcnet.show._table import Table, provenance_list, with_interval
-from pcnet.tune import DEFAULTS, Search, Tuned, metric_of, named, reading, reported
+from pcnet.show._table import Step, Table, provenance_list, with_interval
+from pcnet.tune import DEFAULTS, ENSEMBLES, Search, Tuned, is_shared, metric_of, named, reading, reported
 
 #: Trials in the table, and columns of a screen that has room for all their settings.
 TOP, WIDE = 10, 110
 EXPLANATION = """\
 Test accuracy in percent, mean over the splits of each table. *Tuned on validation* is the setting with the
-highest mean validation accuracy, scored on the test nodes after it was chosen; its interval is the 95 %
-percentile bootstrap of the mean over splits. *Published settings* are the paper's, which were chosen by test
-scores, trained here on the same splits. *Chosen by test scores* is the highest mean test accuracy among the
-same trials: what a search that may look at test labels would have reported. *Leak* is how much that is above
-the honest choice, in points, between the two trials; the chosen setting is trained once more for its score,
-which a GPU may round another way. *Seconds* are those of the search.
+highest validation accuracy, scored on the test nodes after it was chosen; its interval is the 95 % percentile
+bootstrap of the mean over splits. *Chosen by* says whether each split chose by its own validation nodes, or all
+splits one setting together by their mean: then test nodes of one are validation nodes of others, and the score may
+flatter. *Ensemble* is that of each split, chosen by the same nodes. *Published settings* are the paper's, which were
+chosen by test scores, trained here on the same splits. *Chosen by test scores* is the highest test accuracy among
+the same trials, chosen in the same way by test scores: what a search that may look at test labels would have
+reported. *Leak* is how much that is above the choice by validation, in points. *Seconds* are those of the search.
 """
 
 
@@ -37,16 +39,21 @@ def tune_headline(graph: Graph, search: Search, words: str) -> str:
     strategy = known.get(search.strategy, f"Optuna's {search.sampler} sampler")
     return (
         f"Tuning {experiment.title} on {graph_words(graph)}: {experiment.preset}, {experiment.protocol}, "
-        f"{search.splits} splits, {search.trials:,} trials and the defaults, {strategy}, {words}"
+        f"{search.splits} splits, {search.trials:,} trials and the defaults, {strategy}, {words}; "
+        f"{'one setting for all splits (--shared)' if search.shared else 'each split chooses for itself'}"
     )
 
 
-def print_tuned(console: Console, graph: Graph, tuned: Tuned, train: str) -> None:
-    """The best trials, the choice, its score, the command that trains it, and what has to be known besides."""
+def print_tuned(console: Console, graph: Graph, tuned: Tuned, steps: Sequence[Step]) -> None:
+    """The best trials, the choice, its score, what to do next, and what has to be known besides."""
     best, search = tuned.best, tuned.best["search"]
-    chosen = [f"{name} {value}" for name, value in _words(tuned, search["trial"]).items()]
     console.print(_trials(tuned, console.width >= WIDE).rich(), "", sep="\n")
-    console.print(f"{named(search['trial']).capitalize()}: {', '.join(chosen)}.", "", sep="\n")
+    if is_shared(best):
+        chosen = [f"{name} {value}" for name, value in _words(tuned, search["trial"]).items()]
+        console.print(f"{named(search['trial']).capitalize()}: {', '.join(chosen)}.", "", sep="\n")
+    else:
+        members = members_of_file(best, best["ensembles"]["greedy"]["per_split"])
+        console.print("The ensembles of all splits:", members.rich(), "", sep="\n")
     console.print(_of_search(best).rich(), "", sep="\n")
     share = search["runs"] / search["runs_of_random_search"]
     saved = f", {share:.0%} of a search on all splits" if share < 1 else ""
@@ -55,35 +62,48 @@ def print_tuned(console: Console, graph: Graph, tuned: Tuned, train: str) -> Non
     console.print(*reading(best), sep="\n")
     if "leak" in best:
         leak, selected = best["leak"], best["leak"]["test_selected"]
+        which = named(selected["trial"]) if is_shared(best) else "on each split one"
         console.print(
-            f"Choosing by test scores instead ({named(selected['trial'])} of {leak['trials']:,}) would have reported "
+            f"Choosing by test scores instead ({which} of {leak['trials']:,}) would have reported "
             f"{selected['mean']:.2f}, {leak['gap']:.2f} points more than choosing by validation."
         )
     console.print(work)
-    console.print(f"Train the choice, for predictions and a report:\n  {train}", soft_wrap=True)
+    for step in steps:
+        console.print(f"{step.what}\n  {step.command}", soft_wrap=True)
     print_notes(console, (*graph.notes, *best["notes"]))
 
 
 def _trials(tuned: Tuned, wide: bool) -> Table:
-    """The trials that validation ranks first; what stands for several layers only where there is room."""
-    metric = metric_of(tuned.best)
-    ranking = tuned.results.ranking(len(tuned.best["seeds"]))
-    words = {standing.trial: _words(tuned, standing.trial) for standing in ranking[:TOP]}
+    """The trials that validation ranks first, of all splits or of each; of several layers only where there is room."""
+    metric, best = metric_of(tuned.best), tuned.best
+    if is_shared(best):
+        ranking = tuned.results.ranking(len(best["seeds"]))
+        shown = {str(place): standing for place, standing in enumerate(ranking[:TOP])}
+        title = f"The best {len(shown)} of {len(ranking):,} trials"
+        title += ", the defaults among them" * any(each.trial == DEFAULTS for each in ranking)
+    else:
+        firsts = (tuned.results.ranking_on([split])[0] for split in range(len(best["seeds"])))
+        shown = {str(seed): standing for seed, standing in zip(best["seeds"], firsts, strict=True)}
+        title = f"On each split, by its seed, the best of {best['search']['complete_trials']:,} trials"
+    words = {standing.trial: _words(tuned, standing.trial) for standing in shown.values()}
     names = [name for name, value in next(iter(words.values())).items() if "/" not in value or wide]
-    title = f"The best {len(words)} of {len(ranking):,} trials"
-    title += ", the defaults among them" * any(each.trial == DEFAULTS for each in ranking)
+    first = [] if is_shared(best) else ["split"]
     # A log loss is that of training already.
     losses = [] if metric.name == "log_loss" else ["loss"]
     rows = [
         [
+            *(seed for _ in first),
             "defaults" if standing.trial == DEFAULTS else str(standing.trial),
             metric.text(reported(metric, standing.gain)),
             *(f"{standing.loss:.4f}" for _ in losses),
             *(words[standing.trial][name] for name in names),
         ]
-        for standing in ranking[:TOP]
+        for seed, standing in shown.items()
     ]
-    return Table(f"{title}, by mean validation {metric.title}:", ("trial", metric.title, *losses, *names), rows)
+    mean = "mean " * is_shared(best)
+    return Table(
+        f"{title}, by {mean}validation {metric.title}:", (*first, "trial", metric.title, *losses, *names), rows
+    )
 
 
 def _words(tuned: Tuned, trial: int) -> dict[str, str]:
@@ -98,11 +118,14 @@ def _words(tuned: Tuned, trial: int) -> dict[str, str]:
 
 def _of_search(best: Mapping[str, Any]) -> Table:
     metric, published, defaults = metric_of(best), best["published"] or {}, best.get("defaults") or {}
-    if defaults.get("trial") == best["search"]["trial"]:
+    if "better_by" not in defaults:
         defaults = {}
+    how = "all splits together (shared)" if is_shared(best) else "each split"
     summaries = {
-        "test, chosen by validation": best["test"],
+        f"test, chosen by {how}": best["test"],
         "validation": best["val"],
+        **{f"test, {ENSEMBLES[rule]}": found["test"] for rule, found in best.get("ensembles", {}).items()},
+        **{f"validation, {ENSEMBLES[rule]}": found["val"] for rule, found in best.get("ensembles", {}).items()},
         "test, defaults": defaults.get("test"),
         "validation, defaults": defaults.get("val"),
         "test, published settings": published.get("test"),
@@ -128,11 +151,17 @@ def tuned_table(rows: Sequence[Mapping[str, Any]]) -> Table:
         ]
         others = ["" if figure is None else f"{figure:.2f}" for figure in figures]
         honest = [f"{test['mean']:.2f}", with_interval(METRICS["accuracy"], interval=test["ci95"])]
-        place = [row["table"], row["dataset"], f"{search['trials']:,}"]
-        cells.append([*place, *honest, *others, f"{search['seconds']:.0f}"])
-    score = ("tuned on validation", "95 % interval", "published settings", "paper", "chosen by test scores", "leak")
-    columns = ("table", "dataset", "trials", *score, "seconds")
-    return Table("", columns, cells, words=("dataset",), wrap=True)
+        place = [
+            row["table"],
+            row["dataset"],
+            f"{search['trials']:,}",
+            "all splits" if is_shared(row) else "each split",
+        ]
+        ensemble = f"{row['ensembles']['greedy']['test']['mean']:.2f}" if row.get("ensembles") else ""
+        cells.append([*place, *honest, ensemble, *others, f"{search['seconds']:.0f}"])
+    score = ("tuned on validation", "95 % interval", "ensemble", "published settings", "paper", "chosen by test scores")
+    columns = ("table", "dataset", "trials", "chosen by", *score, "leak", "seconds")
+    return Table("", columns, cells, words=("dataset", "chosen by"), wrap=True)
 
 
 def write_tuned_tables(out: Path, bests: Sequence[Mapping[str, Any]], command: str) -> list[dict[str, Any]]:
@@ -144,7 +173,8 @@ def write_tuned_tables(out: Path, bests: Sequence[Mapping[str, Any]], command: s
             "table": best["preset"],
             **{key: best[key] for key in same},
             "search": {key: value for key, value in best["search"].items() if key != "space"},
-            "settings": {"model": best["model"], "training": best["training"], "seeds": best["seeds"]},
+            "settings": {key: best[key] for key in ("model", "training", "settings", "seeds") if key in best},
+            **{key: best[key] for key in ("per_split", "ensembles", "overlap") if key in best},
             "leak": best.get("leak"),
             **{key: best[key] for key in made},
         }
@@ -170,8 +200,8 @@ def write_chosen(folder: Path, method: str, bests: Sequence[Mapping[str, Any]]) 
     for best in bests:
         tables.setdefault(best["preset"], {})[best["dataset"]] = _cell(best)
     lines = [
-        f"# Chosen by mean validation accuracy, in percent beside each, from the grid in ../{method}.toml;",
-        "# `pcnet tune TABLE --method NAME` searches again and writes this file.",
+        f"# Chosen by all splits together, by mean validation accuracy in percent, from the grid in ../{method}.toml;",
+        "# `pcnet tune TABLE --shared --method NAME` searches again and writes this file.",
     ]
     for table, cells in sorted(tables.items()):
         for dataset, cell in cells.items():

@@ -23,12 +23,13 @@ from pcnet.errors import PcnetError
 from pcnet.experiment import MEMBERS, VAL_SHARE, method_name, resolve, targets_of_all
 from pcnet.graph import Graph, graph_hash, tensor_hash
 from pcnet.training import Run, Targets, available_threads
+from pcnet.tune._answers import Answers
 from pcnet.tune._clock import Clock, TimeIsUpError, epochs_in
 from pcnet.tune._evolution import child_of_any, ranked
 from pcnet.tune._room import Room
 from pcnet.tune._select import greedy, standing
 from pcnet.tune._space import WIDE, Settings, Space, Values, settings_of, space_of
-from pcnet.tune._store import Database, Store
+from pcnet.tune._store import Store
 from pcnet.tune._strategies import Halving, Job, Results, next_jobs, reported
 from pcnet.tune._worker import Worker
 
@@ -51,8 +52,6 @@ MOST = 100_000
 LEADERS = 5
 #: Runs of each core that are trained together: an interrupt loses them.
 TOGETHER = 8
-#: An own fold of a node's logits, and those of the nodes that only the estimate is about, as 32-bit floats.
-TABLE = "CREATE TABLE logits (trial INTEGER, fold INTEGER, val BLOB, held BLOB, UNIQUE (trial, fold))"
 
 
 @dataclass(frozen=True)
@@ -220,36 +219,6 @@ def _halving(trials: Sequence[int]) -> Halving:
     return Halving(Space({}), 0, len(trials), FOLDS)
 
 
-class Answers(Database):
-    """The logits of every run on its own fold and on nodes `held` back: what ensembles are made of afterwards."""
-
-    def __init__(self, folder: Path, targets: Sequence[Targets], held: Tensor) -> None:
-        super().__init__(folder / "answers.sqlite", TABLE)
-        self._targets, self._held = targets, held
-        self._seen: list[tuple[int, int, bytes, bytes]] = []
-
-    def see(self, trial: int, split: int, logits: Tensor) -> None:
-        """A run is trained."""
-        own, others = (logits[nodes].float().cpu() for nodes in (self._targets[split].val, self._held))
-        self._seen.append((trial, split, own.numpy().tobytes(), others.numpy().tobytes()))
-
-    def commit(self) -> None:
-        """Write down what was seen. Of two that tell of the same run, the first counts."""
-        with self.transaction():
-            self.write("INSERT OR IGNORE INTO logits VALUES (?, ?, ?, ?)", self._seen)
-        self._seen = []
-
-    def of(self, trial: int) -> tuple[list[Tensor], list[Tensor]]:
-        """A trial's logits on each fold, and of each fold's model on the nodes held back."""
-        rows = self.read(f"SELECT val, held FROM logits WHERE trial = {int(trial)} ORDER BY fold")
-        classes = self._targets[0].num_classes
-        val, held = (
-            [torch.from_numpy(np.frombuffer(part, np.float32).reshape(-1, classes).astype(float)) for part in parts]
-            for parts in zip(*rows, strict=True)
-        )
-        return val, held
-
-
 @dataclass(frozen=True)
 class Ranked:
     """A trial that was trained on all folds: its settings, its score where it knew no label, and its weight."""
@@ -323,9 +292,10 @@ def compete(
         first = [Run(*settings, *own) for own in zip(targets, contest.seeds, strict=True)]
         contest = replace(contest, most_epochs=epochs_in(clock.left, graph, first, threads=threads, device=device))
     nodes, shown = torch.empty(0, dtype=torch.int64) if held is None else held, clock or progress or Silent()
-    with Store(folder, contest.description(graph, targets)) as store, Answers(folder, targets, nodes) as answers:
+    others = [nodes] * FOLDS
+    with Store(folder, contest.description(graph, targets)) as store, Answers(folder, targets, others) as answers:
         worker = Worker(
-            graph, contest, targets, store, threads, torch.device(device), shown, answers, TOGETHER, contest.room
+            graph, contest, targets, store, threads, torch.device(device), shown, [answers], TOGETHER, contest.room
         )
         with suppress(TimeIsUpError):
             try:
@@ -350,10 +320,12 @@ def _chosen(contest: Contest, results: Results, answers: Answers, targets: Seque
     labels = torch.cat([own.val_labels for own in targets])
     known, held = [], []
     for trial in complete:
-        val, others = answers.of(trial)
+        val, others = zip(*(answers.of(trial, fold) for fold in range(FOLDS)), strict=True)
         heats = [temperature(logits, own.val_labels) for logits, own in zip(val, targets, strict=True)]
-        known.append(torch.cat([(z / heat).softmax(1) for z, heat in zip(val, heats, strict=True)]))
-        held.append(torch.stack([(z / heat).softmax(1) for z, heat in zip(others, heats, strict=True)]).mean(0))
+        known.append(torch.cat([(z.double() / heat).softmax(1) for z, heat in zip(val, heats, strict=True)]))
+        held.append(
+            torch.stack([(z.double() / heat).softmax(1) for z, heat in zip(others, heats, strict=True)]).mean(0)
+        )
     everyone = torch.stack(known)
     weights = greedy(everyone, labels, contest.metric)
     shares = torch.tensor(weights, dtype=torch.float64) / sum(weights)

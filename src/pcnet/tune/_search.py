@@ -1,4 +1,4 @@
-"""A search as it was asked for, and the choice that it ends with, by validation alone."""
+"""A search as it was asked for, and what there is to say of it at its end."""
 
 from __future__ import annotations
 
@@ -31,6 +31,8 @@ from pcnet.tune._strategies import (
 
 #: The number of the trial that has the defaults; those that a strategy draws are numbered from 0.
 DEFAULTS = -1
+#: Strategies that look at no score: what they try on a split, no other split has a say in.
+BLIND = ("random", "grid")
 #: Points of a grid that are tried at most.
 LARGEST_GRID = 10_000
 #: Of a search, by the names of `--strategy`.
@@ -49,7 +51,8 @@ WORST_LOSS = 10.0
 class Search:
     """What is searched, by which strategy, and from what it starts.
 
-    `experiment` gives the splits, the metric and every setting that the space leaves open. The settings that one would
+    `experiment` gives the splits, the metric and every setting that the space leaves open. Each split chooses for
+    itself, unless the choice is `shared`: one setting for all, by the mean over the splits. The settings that one would
     have without a search are always tried too, so that the choice is never worse in validation than they are:
     `defaults`, or those of `experiment`. Without a `strategy` it is random for PCNet and for spaces too large for a
     grid, a grid for other methods, and Optuna where a `sampler` is named. With `leak`, test scores of all trials are
@@ -61,6 +64,10 @@ class Search:
     >>> space = Space.from_json({"K": [2, 4], "t": [0.5, 1.0, 1.5]}, "mine")
     >>> Search(resolve("citeseer"), space, strategy="grid").trials
     6
+
+    The splits of a graph share nodes: test nodes of one are validation nodes of others. What is chosen by all splits
+    together was chosen with test labels of each. So each split searches alone where trials follow from scores
+    (`evolve`, `optuna`), and halving, which gives trials up by scores on other splits, is for a shared choice only.
     """
 
     experiment: Experiment
@@ -72,6 +79,7 @@ class Search:
     #: For "optuna" and "evolve": how many trials are suggested at a time.
     batch: int = 32
     seed: int = 0
+    shared: bool = False
     leak: bool = False
     published: Experiment | None = None
     defaults: Settings | None = None
@@ -91,6 +99,11 @@ class Search:
             _check_known("sampler", str(self.sampler), SAMPLERS)
         elif self.sampler is not None:
             raise PcnetError(f"A sampler belongs to the strategy optuna; {self.strategy} has none.")
+        if self.strategy == "halving" and not self.shared:
+            raise PcnetError(
+                "Halving gives settings up by their scores on other splits, among them test nodes of this one, so that "
+                "no split can choose for itself; use --strategy random, or --shared for one setting for all splits."
+            )
         if self.strategy == "grid":
             size = self.space.size
             if not self._has_a_grid:
@@ -100,6 +113,11 @@ class Search:
                     "Give a smaller one with --space, or use --strategy random."
                 )
             object.__setattr__(self, "trials", size)
+        if self.experiment.per_split:
+            raise PcnetError(
+                f"A search starts from one setting, and {self.experiment.preset} has others for each split; leave out "
+                "--preset, or name the best.json of a search with --shared."
+            )
         self.space.check(self.base)
 
     @property
@@ -132,10 +150,15 @@ class Search:
         return self.experiment.training.epochs
 
     def headline(self, results: Results) -> str:
-        """What is shown while it goes on."""
-        metric, best = self.metric, next(iter(results.ranking(self.splits)), None)
-        words = "" if best is None else f", best validation {metric.title} {metric.text(reported(metric, best.gain))}"
-        return f"searching{words}"
+        """What is shown while it goes on: the mean gain over the splits of what would be chosen now."""
+        if self.shared:
+            leading = results.ranking(self.splits)[:1]
+        else:
+            leading = [each for split in range(self.splits) for each in results.ranking_on([split])[:1]]
+        if len(leading) < (1 if self.shared else self.splits):
+            return "searching"
+        score = reported(self.metric, math.fsum(each.gain for each in leading) / len(leading))
+        return f"searching, best validation {self.metric.title} {self.metric.text(score)}"
 
     def settings(self, trial: int, values: Values) -> Settings:
         """The settings of a trial."""
@@ -151,14 +174,31 @@ class Search:
     @property
     def runs(self) -> int:
         """Runs of the whole search."""
-        return self._strategy.runs + self.splits * (self.defaults_trial == DEFAULTS)
+        searches = self.splits if self._apart else 1
+        return searches * self._strategy.runs + self.splits * (self.defaults_trial == DEFAULTS)
 
     def jobs(self, results: Results, held: Collection[int]) -> list[Job]:
         """What can be trained now, the defaults first, also what others `held`; nothing at the end of the search."""
-        jobs, every = self._strategy.jobs(results, held), tuple(range(self.splits))
+        jobs, every = self._drawn(results, held), tuple(range(self.splits))
         if self.defaults_trial != DEFAULTS or results.knows(DEFAULTS, every):
             return jobs
         return [Job(DEFAULTS, {}, every), *jobs]
+
+    def _drawn(self, results: Results, held: Collection[int]) -> list[Job]:
+        """What the strategy trains now; where each split is searched by itself, that has trials sT, …, sT + T − 1."""
+        if not self._apart:
+            return self._strategy.jobs(results, held)
+        jobs = []
+        for split in range(self.splits):
+            own = range(split * self.trials, (split + 1) * self.trials)
+            known, theirs = results.numbered(own, split), [trial - own.start for trial in held if trial in own]
+            jobs += [Job(own[job.trial], job.values, (split,)) for job in self._strategy.jobs(known, theirs)]
+        return jobs
+
+    @property
+    def _apart(self) -> bool:
+        """Whether each split is searched by itself."""
+        return not self.shared and self.strategy not in BLIND
 
     @cached_property
     def _strategy(self) -> RandomSearch:
@@ -167,7 +207,8 @@ class Search:
             more = (self.batch,)
         if self.strategy == "optuna":
             more = self.batch, self.sampler, 0.0 if self.metric.sign > 0 else -WORST_LOSS
-        return STRATEGIES[self.strategy](self.space, self.seed, self.trials, self.splits, *more)
+        splits = 1 if self._apart else self.splits
+        return STRATEGIES[self.strategy](self.space, self.seed, self.trials, splits, *more)
 
     def description(self, graph: Graph, splits: Sequence[Split], targets: Sequence[Targets]) -> dict[str, Any]:
         """What two searches must have in common to be one. The labels in it are those that training may know."""
@@ -176,20 +217,22 @@ class Search:
             "dataset": self.experiment.dataset,
             "method": self.experiment.model.method,
             "metric": self.experiment.metric,
-            "defaults": _described(self.settings(DEFAULTS, {})),
+            "defaults": described(self.settings(DEFAULTS, {})),
             "protocol": self.experiment.protocol,
             "seeds": list(self.experiment.seeds),
             "splits": [split.hash for split in splits],
             "labels": tensor_hash(*known),
             "graph": graph_hash(graph),
             "space": self.space.described,
-            "base": _described(self.base),
+            "base": described(self.base),
             "strategy": self.strategy,
             **({"sampler": self.sampler} if self.strategy == "optuna" else {}),
             **({"batch": self.batch} if self.strategy in ("evolve", "optuna") else {}),
             "trials": self.trials,
             "seed": self.seed,
             "leak": self.leak,
+            # Searches from before splits chose for themselves have no word for it.
+            **({} if self.shared else {"per_split": True}),
         }
 
     def experiment_of(self, results: Results, trial: int) -> Experiment:
@@ -197,26 +240,22 @@ class Search:
         model, training = self.settings(trial, results.values[trial])
         return replace(self.experiment, preset="tuned", model=model, training=training, paper=None, rerun=None)
 
-    def choice(self, results: Results) -> tuple[Experiment, dict[str, Any]]:
-        """The trial with the best mean validation score, as an experiment and as a preset that says where from."""
-        ranking = results.ranking(self.splits)
-        trial, defaults = ranking[0].trial, self.defaults_trial
-        if not math.isfinite(ranking[0].loss):
-            raise PcnetError("Every trial diverged; lower the learning rates in the search space.")
-        chosen, published = self.experiment_of(results, trial), self.published
+    def record(self, results: Results, chosen: Sequence[int]) -> dict[str, Any]:
+        """What was searched and how, the scores in validation of the trial that each split has, and the defaults'."""
+        experiment, published, defaults = self.experiment, self.published, self.defaults_trial
+        scores = [results.scores[trial][split] for split, trial in enumerate(chosen)]
         default_settings = self.settings(DEFAULTS, {})
-        return chosen, {
-            "dataset": chosen.dataset,
-            "method": chosen.model.method,
-            "preset": self.experiment.preset,
-            "protocol": chosen.protocol,
-            "metric": chosen.metric,
-            "seeds": list(chosen.seeds),
-            **_described((chosen.model, chosen.training)),
+        remarks = [self.settings(trial, results.values[trial])[0].remarks() for trial in chosen]
+        return {
+            "dataset": experiment.dataset,
+            "method": experiment.model.method,
+            "preset": experiment.preset,
+            "protocol": experiment.protocol,
+            "metric": experiment.metric,
+            "seeds": list(experiment.seeds),
             "search": {
-                "trial": trial,
                 "trials": self.trials,
-                "complete_trials": len(ranking),
+                "complete_trials": min(len(results.ranking_on([split])) for split in range(self.splits)),
                 "strategy": self.strategy,
                 "sampler": self.sampler,
                 "seed": self.seed,
@@ -225,15 +264,15 @@ class Search:
                 "runs_of_random_search": (self.trials + (defaults == DEFAULTS)) * self.splits,
                 "seconds": results.seconds,
             },
-            "val": self._validation(results, trial),
-            "epochs": [results.scores[trial][split].epochs for split in range(self.splits)],
+            "val": summarise([reported(self.metric, score.gain) for score in scores]).as_dict(),
+            "epochs": [score.epochs for score in scores],
             "defaults": {
                 "trial": defaults,
                 "values": {name: value_of(name, default_settings) for name in self.space.axes},
                 "val": self._validation(results, defaults),
             },
             "published": None if published is None else {"paper": published.paper, "rerun": published.rerun},
-            "notes": [*self._as_published(), *chosen.model.remarks()],
+            "notes": list(dict.fromkeys([*self._as_published(), *(remark for own in remarks for remark in own)])),
         }
 
     def _validation(self, results: Results, trial: int) -> dict[str, Any] | None:
@@ -268,6 +307,7 @@ def _check_known(what: str, name: str, known: Collection[str]) -> None:
         raise unknown(what, name, known)
 
 
-def _described(settings: Settings) -> dict[str, Any]:
+def described(settings: Settings) -> dict[str, Any]:
+    """As in a file."""
     model, training = settings
     return {"model": asdict(model), "training": asdict(training)}

@@ -34,7 +34,12 @@ TABLES = (
     "CREATE TABLE claims (trial INTEGER PRIMARY KEY, worker TEXT NOT NULL)",
 )
 #: What a user calls it, where the description has a shorter name.
-WORDS = {"base": "set of fixed settings", "leak": "choice of --leak", "labels": "set of labels"}
+WORDS = {
+    "base": "set of fixed settings",
+    "leak": "choice of --leak",
+    "labels": "set of labels",
+    "per_split": "choice of --shared",
+}
 
 
 class Database(ExitStack):
@@ -142,6 +147,8 @@ class Lifeline:
 class Store(Database):
     """What is searched, trials and validation scores (`trials.sqlite`), the choice (`best.json`) and `tune.log`.
 
+    Where each split chooses for itself, also what runs answered (`answers.sqlite`) and the ensembles (`ensemble.json`).
+
     Any number of processes of one machine may work on one store. Who reads or adds something on which the next step of
     the search depends does so in a `transaction`. What a worker has claimed is free again when its store is closed, or
     its process has ended in any other way.
@@ -229,6 +236,10 @@ class Store(Database):
     def write_best(self, best: dict[str, Any]) -> None:
         """Write the choice down, as far as it is known."""
         write_json(self.folder / "best.json", best)
+
+    def write_ensemble(self, ensemble: dict[str, Any]) -> None:
+        """Write down what each split lets answer together."""
+        write_json(self.folder / "ensemble.json", ensemble)
 
     def log(self, sentence: str) -> None:
         """Add a line to the log, with the time."""

@@ -88,14 +88,27 @@ class Results:
 
     def ranking(self, splits: int, among: Iterable[int] | None = None) -> list[Standing]:
         """Trials that were trained on the first `splits` splits: higher gain first, then lower loss, then by number."""
+        return self.ranking_on(range(splits), among)
+
+    def ranking_on(self, splits: Sequence[int], among: Iterable[int] | None = None) -> list[Standing]:
+        """Trials that were trained on all of these splits, in the same order."""
         standings = []
         for trial in self.scores if among is None else among:
-            if self.knows(trial, range(splits)):
-                scores = [self.scores[trial][split] for split in range(splits)]
+            if self.knows(trial, splits):
+                scores = [self.scores[trial][split] for split in splits]
                 # Exact sums: trials with the same scores on other splits are a tie, whatever the order of adding.
-                gain, loss = (math.fsum(each) / splits for each in ([s.gain for s in scores], [s.loss for s in scores]))
+                gain, loss = (
+                    math.fsum(each) / len(splits) for each in ([s.gain for s in scores], [s.loss for s in scores])
+                )
                 standings.append(Standing(trial, gain, loss))
         return sorted(standings, key=lambda standing: (-standing.gain, standing.loss, standing.trial))
+
+    def numbered(self, trials: range, split: int) -> Results:
+        """These trials on a split, as if it were the only one and they were numbered from 0."""
+        known = [trial for trial in trials if trial in self.values]
+        values = {trial - trials.start: self.values[trial] for trial in known}
+        trained = [trial for trial in known if self.knows(trial, [split])]
+        return Results(values, {trial - trials.start: {0: self.scores[trial][split]} for trial in trained})
 
 
 @dataclass(frozen=True)

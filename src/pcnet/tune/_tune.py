@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,24 +11,26 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from pcnet._checks import whole_number
 from pcnet._progress import Progress, Silent
-from pcnet.compare import Metric, difference_interval, metric_named, summarise
+from pcnet.compare import Metric, Summary, difference_interval
 from pcnet.data import Split
-from pcnet.errors import PcnetError
-from pcnet.experiment import Experiment, Result, check_scorable, ratios_of, run_experiment, splits_of
+from pcnet.experiment import Experiment, Result, check_scorable, ratios_of, run_experiment, score_splits, splits_of
 from pcnet.graph import Graph
 from pcnet.training import Targets
+from pcnet.tune._answers import Answers, Weights
+from pcnet.tune._choice import choices, ensemble_of, shared_choice, weights_of
+from pcnet.tune._leak import ScoresOnTest
+from pcnet.tune._reading import reading
 from pcnet.tune._search import DEFAULTS, Search
-from pcnet.tune._store import Database, Store
+from pcnet.tune._select import LIBRARY
+from pcnet.tune._store import Store
 from pcnet.tune._strategies import Results
 from pcnet.tune._worker import PAUSE, Worker
 
 #: The claim of who chooses and scores; no trial has this number.
 FINISH = DEFAULTS - 1
-TABLE = "CREATE TABLE scores (trial INTEGER, split INTEGER, score REAL NOT NULL, PRIMARY KEY (trial, split))"
 
 
 @dataclass(frozen=True)
@@ -38,48 +39,6 @@ class Tuned:
 
     best: dict[str, Any]
     results: Results
-
-
-class ScoresOnTest(Database):
-    """The test score of every run, in a file that the search does not open.
-
-    As the worker's observer it is shown logits and gives nothing back: with it or without it, the search takes the
-    same steps and makes the same choice.
-    """
-
-    def __init__(self, splits: Sequence[Split], metric: Metric, folder: Path) -> None:
-        super().__init__(folder / "test-scores.sqlite", TABLE)
-        self._metric = metric
-        self._tests = [(split.test, split.labels[split.test]) for split in splits]
-        self._seen: list[tuple[int, int, float]] = []
-
-    def see(self, trial: int, split: int, logits: Tensor) -> None:
-        """A run is trained."""
-        nodes, labels = self._tests[split]
-        self._seen.append((trial, split, self._metric.score(logits[nodes], labels)))
-
-    def commit(self) -> None:
-        """Write down what was seen. Of two that tell of the same run, the first counts."""
-        with self.transaction():
-            self.write("INSERT OR IGNORE INTO scores VALUES (?, ?, ?)", self._seen)
-        self._seen = []
-
-    def leak(self, chosen: int) -> dict[str, Any]:
-        """Of the trials that were trained on all splits, the one validation chose against the best on test nodes."""
-        scores: dict[int, list[float]] = defaultdict(list)
-        for trial, score in self.read("SELECT trial, score FROM scores ORDER BY trial, split"):
-            scores[trial].append(score)
-        summaries = {trial: summarise(each) for trial, each in scores.items() if len(each) == len(self._tests)}
-        if chosen not in summaries:
-            raise PcnetError(f"{self.path} lacks the chosen trial {chosen}; search again with --leak.")
-        sign = self._metric.sign
-        best = min(summaries, key=lambda trial: (-sign * math.fsum(summaries[trial].per_run), trial))
-        return {
-            "trials": len(summaries),
-            "validation_selected": {"trial": chosen, **summaries[chosen].as_dict()},
-            "test_selected": {"trial": best, **summaries[best].as_dict()},
-            "gap": sign * (summaries[best].mean - summaries[chosen].mean),
-        }
 
 
 def tune(
@@ -92,14 +51,15 @@ def tune(
     progress: Progress | None = None,
     provenance: Mapping[str, Any] | None = None,
 ) -> Tuned:
-    """Search for the settings with the best mean validation score, then score them on the test nodes.
+    """Search for the settings with the best validation scores, then score them on the test nodes.
 
-    The score is the experiment's metric; the defaults are tried too, and scored next to the choice. Everything is kept
-    in the folder `store`: a search that was killed goes on from there, several processes of one machine may work on
-    it, and of a finished one the result is read back. Test labels are read after the choice is on disk, for the chosen
-    setting and the defaults alone; with `search.leak` also during the search, which does not see them. `provenance` is
-    added to what `best.json` says. A `PcnetError` is raised where the folder holds something else or another search,
-    and where every trial diverged.
+    Each split chooses by its own validation nodes: one trial, and an ensemble of trials. With `search.shared` all
+    splits choose one trial together, by the mean. The score is the experiment's metric; the defaults are tried too, and
+    scored next to the choice. Everything is kept in the folder `store`: a search that was killed goes on from there,
+    several processes of one machine may work on it, and of a finished one the result is read back. Test labels are read
+    after all choices are on disk, for them and the defaults alone; with `search.leak` also during the search, which
+    does not see them. `provenance` is added to what `best.json` says. A `PcnetError` is raised where the folder holds
+    something else or another search, and where every trial diverged.
 
     >>> import tempfile
     >>> from pcnet import csbm
@@ -117,11 +77,16 @@ def tune(
     search.experiment.model.build(graph.num_features, graph.num_classes)
     splits = splits_of(graph, search.experiment)
     check_scorable(search.metric, splits)
-    targets = [Targets.from_split(split) for split in splits]
+    targets, shown = [Targets.from_split(split) for split in splits], progress or Silent()
     with Store(store, search.description(graph, splits, targets)) as place:
         scores = place.enter_context(ScoresOnTest(splits, search.metric, place.folder)) if search.leak else None
+        answers = None
+        if not search.shared:
+            tests = [split.test for split in splits]
+            answers = place.enter_context(Answers(place.folder, targets, tests, LIBRARY, search.defaults_trial))
         if not _is_finished(place):
-            Worker(graph, search, targets, place, threads, torch.device(device), progress or Silent(), scores).run()
+            observers = [each for each in (answers, scores) if each is not None]
+            Worker(graph, search, targets, place, threads, torch.device(device), shown, observers).run()
         score = partial(run_experiment, graph, threads=threads, device=device)
         while not _is_finished(place):
             with place.transaction():
@@ -132,7 +97,7 @@ def tune(
                 time.sleep(PAUSE)
                 continue
             if not _is_finished(place):
-                _finish(search, place, scores, score, provenance or {})
+                _finish(graph, search, splits, place, answers, scores, score, provenance or {})
             with place.transaction():
                 place.release([FINISH])
         return Tuned(place.best or {}, place.results())
@@ -144,85 +109,94 @@ def _is_finished(store: Store) -> bool:
 
 
 def _finish(
+    graph: Graph,
     search: Search,
+    splits: Sequence[Split],
     store: Store,
+    answers: Answers | None,
     scores: ScoresOnTest | None,
     score: Callable[[Experiment], Result],
     provenance: Mapping[str, Any],
 ) -> None:
-    """Write the choice down; then, and not before, score it, and the defaults next to it."""
-    metric, results = search.metric, store.results()
-    chosen, best = search.choice(results)
-    best |= provenance
+    """Write the choices down; then, and not before, score them, and the defaults next to them."""
+    metric, results, defaults = search.metric, store.results(), search.defaults_trial
+    found: Callable[[Sequence[Weights]], dict[str, Summary]]
+    if answers is None:
+        best = {"overlap": overlap(splits), **shared_choice(search, results), **provenance}
+        chosen: list[Weights] = [{best["search"]["trial"]: 1}] * len(splits)
+
+        def found(weights: Sequence[Weights]) -> dict[str, Summary]:
+            [trial] = weights[0]
+            return score(search.experiment_of(results, trial)).test
+
+    else:
+        best = {**choices(search, splits, results, answers), **provenance}
+        chosen = weights_of(best["per_split"])
+        store.write_ensemble(ensemble_of(best))
+        found = partial(_scored, graph, search.experiment, splits, answers)
     store.write_best(best)
-    trial, defaults = best["search"]["trial"], best["defaults"]
-    mean = metric.text(best["val"]["mean"])
-    store.log(f"{named(trial).capitalize()} was chosen by a mean validation {metric.title} of {mean}.")
-    result = score(chosen)
-    test = result.test[metric.name]
+    store.log(
+        f"{'One setting' if search.shared else 'A setting for each split'} was chosen by a mean validation "
+        f"{metric.title} of {metric.text(best['val']['mean'])}."
+    )
+    whole = found(chosen)
+    test, better_by = whole[metric.name], partial(_better_by, metric, ratios_of(splits))
     best["test"] = test.as_dict()
-    best["test_metrics"] = {name: summary.as_dict() for name, summary in result.test.items() if name != metric.name}
-    best["split_hashes"] = [split.hash for split in result.splits]
-    best["notes"] += result.notes
-    if defaults["trial"] == trial:
-        defaults["test"] = best["test"]
-    elif defaults["val"] is not None:
-        other = score(search.experiment_of(results, defaults["trial"])).test[metric.name]
-        first, second = (test, other) if metric.sign > 0 else (other, test)
-        interval = difference_interval(first, second, ratios_of(result.splits))
-        defaults["test"] = other.as_dict()
-        defaults["better_by"] = {
-            "val": metric.sign * (best["val"]["mean"] - defaults["val"]["mean"]),
-            "test": first.mean - second.mean,
-            "interval": interval and list(interval),
-        }
+    best["test_metrics"] = {name: summary.as_dict() for name, summary in whole.items() if name != metric.name}
+    best["split_hashes"] = [split.hash for split in splits]
+    best["notes"] += dict.fromkeys(note for split in splits for note in split.notes)
+    for rule in best.get("ensembles", {}).values():
+        other = found(weights_of(rule["per_split"]))[metric.name]
+        rule |= {"test": other.as_dict(), "better_by": better_by((rule["val"], other), (best["val"], test))}
+    own = best["defaults"]
+    if all({*weights} == {defaults} for weights in chosen):
+        own["test"] = best["test"]
+    elif own["val"] is not None:
+        other = found([{defaults: 1}] * len(splits))[metric.name]
+        own |= {"test": other.as_dict(), "better_by": better_by((best["val"], test), (own["val"], other))}
     if scores is not None:
-        best["leak"] = scores.leak(trial)
+        best["leak"] = scores.leak([trial for weights in chosen for trial in weights], search.shared)
         if search.published is not None:
             published = score(replace(search.published, seeds=search.experiment.seeds))
             best["published"]["test"] = published.test[metric.name].as_dict()
             best["published"]["val"] = published.val[metric.name].as_dict()
     for sentence in reading(best):
         store.log(sentence)
+    if answers is not None:
+        store.write_ensemble(ensemble_of(best))
     store.write_best(best)
 
 
-def reading(best: Mapping[str, Any]) -> list[str]:
-    """For what and when test labels were read, and what the defaults would have given, in sentences."""
-    metric, defaults = metric_of(best), best["defaults"]
-    better, name = defaults.get("better_by"), named(best["search"]["trial"])
-    often = "once, for" if "leak" not in best else "for"
-    also = " and the defaults" if better else ""
-    sentences = [
-        f"Test labels were read {often} {name}{also}, after {name} had been chosen by a validation {metric.title} of "
-        f"{metric.text(best['val']['mean'])}: test {metric.title} {metric.text(best['test']['mean'])}."
-    ]
-    if better:
-        ends = better["interval"]
-        interval = f" [{metric.text(ends[0])}, {metric.text(ends[1])}]" if ends else ""
-        sentences.append(
-            f"The defaults: validation {metric.text(defaults['val']['mean'])}, test "
-            f"{metric.text(defaults['test']['mean'])} (scored afterwards). The choice is better by "
-            f"{metric.text(better['val'])} in validation, which chose it, and by "
-            f"{metric.text(better['test'])}{interval} on the test nodes."
-        )
-    elif defaults["trial"] == best["search"]["trial"]:
-        sentences.append("No trial was better in validation than the defaults: they are the choice.")
-    else:
-        sentences.append("The defaults diverged.")
-    if "leak" in best:
-        sentences.append(
-            "Because --leak was asked for, test labels were also read for every trial, into a file that the search and "
-            "the choice do not open."
-        )
-    return sentences
+def _scored(
+    graph: Graph, experiment: Experiment, splits: Sequence[Split], answers: Answers, weights: Sequence[Weights]
+) -> dict[str, Summary]:
+    """The test scores of what each split chose, from what is kept of its trials: nothing is trained for them."""
+    logits = []
+    for number, (split, own) in enumerate(zip(splits, weights, strict=True)):
+        whole = torch.zeros(graph.num_nodes, int(split.labels.max()) + 1)
+        whole[split.val], whole[split.test] = answers.together(number, own)
+        logits.append(whole)
+    return score_splits(graph, experiment, splits, logits)[0]
 
 
-def named(trial: int) -> str:
-    """trial 7, or the defaults."""
-    return "the defaults" if trial == DEFAULTS else f"trial {trial}"
+def _better_by(
+    metric: Metric, ratios: Sequence[float], one: tuple[Mapping[str, Any], Summary], other: tuple[Any, Summary]
+) -> dict[str, Any]:
+    """How much better one is than the other: in validation, and on the test nodes with an interval."""
+    (val, test), (other_val, other_test) = one, other
+    first, second = (test, other_test) if metric.sign > 0 else (other_test, test)
+    interval = difference_interval(first, second, ratios)
+    return {
+        "val": metric.sign * (val["mean"] - other_val["mean"]),
+        "test": first.mean - second.mean,
+        "interval": interval and list(interval),
+    }
 
 
-def metric_of(best: Mapping[str, Any]) -> Metric:
-    """What a search was scored by, out of its `best.json`."""
-    return metric_named(best["metric"])
+def overlap(splits: Sequence[Split]) -> float:
+    """The share of a split's test nodes that are validation nodes of other splits, on average."""
+    shares = []
+    for place, split in enumerate(splits):
+        others = [other.val for number, other in enumerate(splits) if number != place]
+        shares.append(float(torch.isin(split.test, torch.cat([split.test[:0], *others])).double().mean()))
+    return math.fsum(shares) / len(shares)

@@ -45,9 +45,9 @@ class Work(Protocol):
 
 
 class Observer(Protocol):
-    """Sees the logits of every run, and returns nothing to the search."""
+    """Sees the score in validation and the logits of every run, and returns nothing to the search."""
 
-    def see(self, trial: int, split: int, logits: Tensor) -> None:
+    def see(self, trial: int, split: int, score: Score, logits: Tensor) -> None:
         """A run is trained."""
 
     def commit(self) -> None:
@@ -65,7 +65,7 @@ class Worker:
     threads: int | None
     device: torch.device
     progress: Progress
-    observer: Observer | None
+    observers: Sequence[Observer] = ()
     #: Runs of each core that are trained, and lost with an interrupt, together; on a GPU it is what fits.
     together: int = 1024
     #: The memory that they may take; as much as there is by default.
@@ -139,17 +139,18 @@ class Worker:
         runs = [run for job in chunk for run in self._runs_of(job)]
 
         def collect(index: int, outcome: Outcome) -> Score:
-            if self.observer is not None:
-                self.observer.see(*places[index], outcome.logits)
-            return Score.of(outcome, runs[index].targets, self.search.metric)
+            score = Score.of(outcome, runs[index].targets, self.search.metric)
+            for observer in self.observers:
+                observer.see(*places[index], score, outcome.logits)
+            return score
 
         start, progress = time.perf_counter(), OneStage(self.progress, "training")
         scores = train_each(
             self.graph, runs, collect=collect, threads=self.threads, device=self.device, progress=progress
         )
         seconds = time.perf_counter() - start
-        if self.observer is not None:
-            self.observer.commit()
+        for observer in self.observers:
+            observer.commit()
         self.store.record(dict(zip(places, scores, strict=True)), seconds / len(runs))
         self.store.log(f"{len(runs)} runs were trained in {seconds:.1f} s.")
 
