@@ -23,7 +23,7 @@ from pcnet.tune._store import Database, Lifeline, Store
 from pcnet.tune._strategies import Job
 
 NUMBERS = "CREATE TABLE numbers (number INTEGER)"
-SCORES = {(3, 0): Score(0.1 + 0.2, 1 / 3, 7), (3, 1): Score(0.25, 2.0, 9)}
+SCORES = {(3, 0): Score(0.1 + 0.2, 1 / 3, 7, 1.0), (3, 1): Score(0.25, 2.0, 9, 2.0)}
 
 #: Adds one to a number again and again, never by one statement alone, and says when it begins.
 COUNT = """
@@ -131,7 +131,7 @@ def test_without_shared_memory(tmp_path, monkeypatch):
     monkeypatch.setattr(sqlite3, "connect", without)
     with open_store(tmp_path / "s") as store, open_store(tmp_path / "s") as other:
         assert store.read("PRAGMA journal_mode") == [("delete",)]
-        store.record(SCORES, 1.0)
+        store.record(SCORES)
         with other.transaction():
             assert other.results().scores == {3: {0: SCORES[3, 0], 1: SCORES[3, 1]}}
             other.claim([4])
@@ -212,7 +212,7 @@ def test_threads_share_a_store_like_processes(tmp_path):
                 if not free:
                     return
                 got.append(free[0])
-                store.record({(free[0], 0): Score(0.5, 1.0, 1)}, 1.0)
+                store.record({(free[0], 0): Score(0.5, 1.0, 1)})
 
     threads = [threading.Thread(target=work) for _ in range(4)]
     for thread in threads:
@@ -227,14 +227,14 @@ def test_what_is_kept_comes_back(tmp_path):
         with store.transaction():
             jobs = [Job(trial, {"t": 0.1 + 0.2, "hidden": None}, (0, 1)) for trial in (-1, 3)]
             store.plan(jobs)
-        diverged = {(-1, 0): Score(-float("inf"), float("inf"), 1)}
-        store.record(SCORES, 1.5)
-        store.record(diverged, 0.5)
+        diverged = {(-1, 0): Score(-float("inf"), float("inf"), 1, 0.5)}
+        store.record(SCORES)
+        store.record(diverged)
         values = {-1: {"t": 0.1 + 0.2, "hidden": None}, 3: {"t": 0.1 + 0.2, "hidden": None}}
         expected = Results(values, {3: {0: SCORES[3, 0], 1: SCORES[3, 1]}, -1: {0: diverged[-1, 0]}}, {3: 3.0, -1: 0.5})
         assert store.results() == other.results() == expected
         # Whoever comes second with the same run is not heard.
-        other.record({(3, 0): Score(1.0, 0.0, 1), (4, 0): Score(0.5, 0.5, 5)}, 1.0)
+        other.record({(3, 0): Score(1.0, 0.0, 1), (4, 0): Score(0.5, 0.5, 5)})
         assert store.results().scores[3] == expected.scores[3]
         assert store.results().scores[4] == {0: Score(0.5, 0.5, 5)}
         assert store.results().runs == 4

@@ -5,7 +5,16 @@ from pcnet.experiment._ensemble import Ensemble, FilterResponse, joined
 from pcnet.experiment._estimate import Estimate, Pooled, estimates
 from pcnet.experiment._experiment import DEFAULT_METHOD, Experiment, Weighted, override, resolve
 from pcnet.experiment._folders import Compared, CompareFolder, RunFolder, Trained
-from pcnet.experiment._methods import PRESETS, MethodFile, Preset, method_file, method_files, method_name, presets
+from pcnet.experiment._methods import (
+    PRESETS,
+    MethodFile,
+    Preset,
+    method_file,
+    method_files,
+    method_name,
+    presets,
+    starters,
+)
 from pcnet.experiment._refit import refitted
 from pcnet.experiment._runner import (
     MEMBERS,

@@ -291,12 +291,9 @@ def _from_file(path: str | Path, graph: Graph | str | None) -> Experiment:
 
 
 def _defaults(name: str, method: MethodFile, protocol: str) -> Experiment:
-    """A method's defaults; PCNet's own are better for unknown graphs than any published setting."""
-    seeds = tuple(range(10))
-    if method.name == DEFAULT_METHOD:
-        return Experiment(name, "defaults", protocol, seeds)
-    entry = method.defaults
-    return Experiment(name, "defaults", protocol, seeds, entry.model, entry.training, row=method.name)
+    """A method's settings for unknown graphs."""
+    entry = method.for_unknown_graphs
+    return Experiment(name, "defaults", protocol, tuple(range(10)), entry.model, entry.training, row=method.name)
 
 
 def override(settings: Sequence[Any], assignments: Sequence[str]) -> list[Any]:

@@ -16,6 +16,8 @@ from pcnet.nn import METHODS, ModelSettings, find_method, method_named
 from pcnet.training import TrainingSettings
 
 _FOLDER = Path(__file__).with_name("methods")
+#: Settings for unknown graphs, chosen by validation on the graphs at hand; `python -m benchmarks.defaults` writes it.
+_MEASURED = Path(__file__).with_name("defaults.toml")
 
 
 @dataclass(frozen=True)
@@ -69,8 +71,13 @@ class MethodFile:
 
     @property
     def defaults(self) -> Entry:
-        """For graphs and protocols that nobody has settings for."""
+        """What the settings of cells and of searches begin with."""
         return self._entry(self.content)
+
+    @property
+    def for_unknown_graphs(self) -> Entry:
+        """For graphs that nobody has settings for: what validation chose on the graphs at hand, where that was done."""
+        return self._entry(_measured().get(self.name, self.content))
 
     def cell(self, table: str, dataset: str, *, chosen: bool = True) -> Entry | None:
         """The published settings of a cell, or those that a grid has chosen by validation, if they count."""
@@ -105,6 +112,16 @@ class MethodFile:
 def method_files() -> dict[str, MethodFile]:
     """All of them, by the names of their rows."""
     return {path.stem: _read(path) for path in sorted(_FOLDER.glob("*.toml"))}
+
+
+@cache
+def _measured() -> Mapping[str, Any]:
+    return read_toml(_MEASURED)
+
+
+def starters() -> list[tuple[str, Entry]]:
+    """What `auto` begins with: methods and their settings, each of which adds the most to those before it."""
+    return [(each["method"], method_file(each["method"])._entry(each)) for each in _measured()["first"]]
 
 
 def _read(path: Path) -> MethodFile:

@@ -47,14 +47,14 @@ def leaderboard(chosen: Chosen) -> Table:
         f"{chosen.trials:,} settings competed, {complete} of them on all folds, in {chosen.runs:,} runs. Scores are "
         f"{metric.title} on labelled nodes, each by a model that did not know its label. They chose the weights: the "
         "ensemble's flatters.",
-        *(f"{name} was left out: a run would take about {seconds:.0f} s." for name, seconds in chosen.slow.items()),
-        *(
-            f"{count} setting{'s' if count > 1 else ''} of {name} {'were' if count > 1 else 'was'} left out: there is "
-            "not the memory to train it."
-            for name, count in chosen.too_big.items()
-        ),
+        *(_left_out(name, count, "a run would take too much of the time") for name, count in chosen.slow.items()),
+        *(_left_out(name, count, "there is not the memory for it") for name, count in chosen.too_big.items()),
     ]
     return Table("Who came how far", ("method", metric.title, "weight", "settings"), rows, tuple(notes), ("settings",))
+
+
+def _left_out(name: str, count: int, why: str) -> str:
+    return f"{count} setting{'s' if count > 1 else ''} of {name} {'were' if count > 1 else 'was'} left out: {why}."
 
 
 def settings(ranked: Ranked) -> str:

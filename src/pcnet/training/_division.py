@@ -20,6 +20,7 @@ from torch import Tensor
 
 from pcnet._machine import free_bytes
 from pcnet.graph import CSR, Graph, Operator
+from pcnet.nn import ModelSettings
 from pcnet.propagate import available_threads, one_core, threads_setting
 from pcnet.training._block import HostBlock
 from pcnet.training._run import Run, Targets
@@ -63,25 +64,38 @@ def largest_block(graph: Graph, run: Run, *, device: torch.device | str = "cpu",
     >>> largest_block(graph, Run(PCNetSettings(), TrainingSettings(), targets, 0))
     32
     """
-    device, model, classes = torch.device(device), run.model, run.targets.num_classes
+    device, model = torch.device(device), run.model
     if device.type == "cpu" and not model.side_by_side:
         return 1
-    memory = model.memory(classes)
-    # Entries of an operator, where a model keeps anything of them: both directions of every edge, and self loops.
-    rows = graph.num_nodes + (2 * graph.edge_index.shape[1] if memory.edges else 0)
-    limits = [HOST_RUNS if device.type == "cpu" else DEVICE_RUNS, COUNTABLE // (rows * memory.widest)]
-    # Of nodes and edges what the model says; dense features are masked for each run.
-    dense = 0 if isinstance(graph.x, CSR) else 3 * graph.num_features
-    kept = graph.num_nodes * (memory.nodes + dense) + rows * memory.edges
+    kept, each = bytes_of_run(graph, model, run.targets.num_classes, run.training.epochs)
+    memory = model.memory(run.targets.num_classes)
+    limits = [
+        HOST_RUNS if device.type == "cpu" else DEVICE_RUNS,
+        COUNTABLE // (_rows(graph, memory.edges) * memory.widest),
+    ]
     if device.type == "cpu":
-        limits.append(HOST_BYTES // (4 * kept))
+        limits.append(int(HOST_BYTES / kept))
     free = free_bytes(device)
     if math.isfinite(free):
-        # From above. Of weights: model, best epoch, gradient, moments and the factors of a product, and as many again
-        # while an epoch is captured or the block shrinks.
-        weights = sum(p.numel() for p in model.build(graph.num_features, classes).parameters())
-        limits.append(int(SHARE * free / workers / (4 * (16 * weights + kept + 6 * run.training.epochs))))
+        limits.append(int(SHARE * free / workers / each))
     return max(1, min(limits))
+
+
+def bytes_of_run(graph: Graph, model: ModelSettings, classes: int, epochs: int) -> tuple[float, float]:
+    """What training a run takes, from above: what an epoch keeps of nodes and edges, and everything."""
+    memory = model.memory(classes)
+    # Dense features are masked for each run.
+    dense = 0 if isinstance(graph.x, CSR) else 3 * graph.num_features
+    kept = graph.num_nodes * (memory.nodes + dense) + _rows(graph, memory.edges) * memory.edges
+    # Of weights: model, best epoch, gradient, moments and the factors of a product, and as many again while an epoch
+    # is captured or the block shrinks.
+    weights = sum(p.numel() for p in model.for_graph(graph).build(graph.num_features, classes).parameters())
+    return 4.0 * kept, 4.0 * (16 * weights + kept + 6 * epochs)
+
+
+def _rows(graph: Graph, of_edges: int) -> int:
+    """Entries of an operator, where a model keeps anything of them: both directions of every edge, and self loops."""
+    return graph.num_nodes + (2 * graph.edge_index.shape[1] if of_edges else 0)
 
 
 def choose_workers(

@@ -190,6 +190,8 @@ class Outcome:
     val_loss: NDArray[np.float64]
     #: Accuracy, or the metric that chose the epoch, as a share; with a minus where lower is better.
     val_score: NDArray[np.float64]
+    #: That its training took, shared alike among the runs of a block.
+    seconds: float = 0.0
 
     @cached_property
     def model(self) -> Model:

@@ -28,6 +28,8 @@ from pcnet.training._division import choose_workers, divide
 from pcnet.training._run import Outcome, Run, Targets
 
 T = TypeVar("T")
+#: Whether a block that began at a time is to end now.
+Limit = Callable[[float], bool]
 
 #: Seconds between two checkpoints of a block.
 CHECKPOINT_INTERVAL = 10.0
@@ -43,6 +45,7 @@ def train(
     checkpoint: str | Path | None = None,
     resume: bool = False,
     on_epoch: OnEpoch | None = None,
+    limit: Limit | None = None,
 ) -> list[Outcome]:
     """Train every run; outcomes come in the order of the runs.
 
@@ -57,6 +60,9 @@ def train(
 
     `on_epoch`, on the CPU only, is called with every epoch of every run: the run's number, its accuracy in validation,
     and the logits of all nodes. What it makes of them does not reach the training.
+
+    `limit` is asked after every epoch of a block, with the time (`time.monotonic`) at which the block began: where it
+    says so, its runs end there, each at its best epoch so far. Blocks that it lets not even begin have no outcomes.
 
     Test labels are no argument of this function. A PcnetError says what is wrong with runs that cannot be trained.
 
@@ -77,6 +83,7 @@ def train(
         checkpoint=checkpoint,
         resume=resume,
         on_epoch=on_epoch,
+        limit=limit,
     )
 
 
@@ -91,6 +98,7 @@ def train_each(
     checkpoint: str | Path | None = None,
     resume: bool = False,
     on_epoch: OnEpoch | None = None,
+    limit: Limit | None = None,
 ) -> list[T]:
     """`train`, but what `collect` returns for a run's number and its outcome takes the outcome's place.
 
@@ -139,8 +147,12 @@ def train_each(
     collected: dict[int, T] = {}
     progress.stage("training", sum(run.training.epochs for run in runs))
 
+    def over(began: float) -> bool:
+        return limit is not None and limit(began)
+
     def work(number: int) -> None:
-        if interrupted.is_set():
+        began = time.monotonic()
+        if interrupted.is_set() or over(began):
             return
         members = [runs[index] for index in plan[number]]
         block = kind(x, operators[members[0].model.batch_key], members, num_classes)
@@ -149,20 +161,23 @@ def train_each(
         if store is not None:
             store.load(number, block)
             progress.advance(block.epochs_settled)
-        saved = time.monotonic()
-        while block.active and not interrupted.is_set():
+        saved = began
+        ended = False
+        while block.active and not interrupted.is_set() and not ended:
             before = block.epochs_settled
             block.advance()
             progress.advance(block.epochs_settled - before)
+            ended = over(began)
             if store is not None and time.monotonic() - saved > CHECKPOINT_INTERVAL:
                 store.save(number, block)
                 saved = time.monotonic()
         if store is not None:
             store.save(number, block)
-        if not block.active:
+        if ended or not block.active:
+            each = (time.monotonic() - began) / len(plan[number])
             for index, outcome in zip(plan[number], block.outcomes(), strict=True):
                 with collecting:
-                    collected[index] = collect(index, outcome)
+                    collected[index] = collect(index, replace(outcome, seconds=each))
 
     # The number of threads inside a product is kept for each thread: a worker that did not set it would use all cores.
     with one_core(), ThreadPoolExecutor(workers, initializer=torch.set_num_threads, initargs=(1,)) as pool:
@@ -175,7 +190,7 @@ def train_each(
             interrupted.set()
     for future in futures:
         future.result()
-    return [collected[index] for index in range(len(runs))]
+    return [collected[index] for index in sorted(collected)]
 
 
 def _check_targets(targets: Targets, num_nodes: int) -> None:

@@ -21,8 +21,9 @@ from pcnet.experiment import Experiment, Pooled, Result, check_scorable, estimat
 from pcnet.graph import Graph, require_labels
 from pcnet.nn import Model
 from pcnet.training import Outcome
-from pcnet.tune._contest import Chosen, Contest, compete
-from pcnet.tune._members import Members, affordable, train_members
+from pcnet.tune._compete import Chosen, compete
+from pcnet.tune._contest import Contest
+from pcnet.tune._members import Members, affordable, train_members, workers_of
 
 #: What commands call it, and the minutes that it has where nobody says how many.
 AUTO, MINUTES = "auto", 5.0
@@ -87,6 +88,7 @@ def auto(
     how: dict[str, Any] = {"threads": threads, "device": device, "progress": progress}
     contest = Contest.on(
         graph,
+        len(splits[0].train) + len(splits[0].val),
         experiment.metric,
         protocol=experiment.protocol,
         seed=experiment.seeds[0],
@@ -100,7 +102,7 @@ def auto(
         known = torch.cat([split.train, split.val]).sort().values
         place = folder / f"contest-{seed}"
         contests.append(compete(graph, contest, known, place, held=split.test, seconds=each, **how))
-    members = affordable(contests[0].members, _left(whole, start, refit))
+    members = affordable(contests[0].members, _left(whole, start, refit), workers_of(how))
     kept = train_members(graph, contest, members, refit=refit, **how)
     best = members[0]
     named = replace(experiment, preset=AUTO, row=AUTO, of_a_preset=False, paper=None, rerun=None, source="")
@@ -133,9 +135,9 @@ def champions(
     There is no estimate beyond its own scores. `how` is what `compete` takes besides: threads, device, progress.
     """
     start, whole = time.monotonic(), 60 * positive_number("minutes", MINUTES if minutes is None else minutes)
-    contest = Contest.on(graph, metric, seed=seed, seconds=(1 - RESERVE) * whole, methods=methods)
+    contest = Contest.on(graph, len(known), metric, seed=seed, seconds=(1 - RESERVE) * whole, methods=methods)
     chosen = compete(graph, contest, known.sort().values, folder, seconds=contest.seconds, **how)
-    members = affordable(chosen.members, _left(whole, start, refit))
+    members = affordable(chosen.members, _left(whole, start, refit), workers_of(how))
     return chosen, train_members(graph, contest, members, refit=refit, **how)
 
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import torch
 
 from pcnet._progress import OneStage, Progress, Silent
 from pcnet.errors import PcnetError
 from pcnet.experiment import VAL_SHARE, refitted, targets_of_all
 from pcnet.graph import Graph
-from pcnet.training import Outcome, Run, train
-from pcnet.tune._contest import FOLDS, Contest, Ranked
+from pcnet.training import Outcome, Run, available_threads, train
+from pcnet.tune._compete import Ranked
+from pcnet.tune._contest import Contest
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,11 +28,17 @@ class Members:
     refitted: list[tuple[Run, Outcome]] = field(default_factory=list)
 
 
-def affordable(members: Sequence[Ranked], seconds: float) -> list[Ranked]:
-    """The heaviest members that can be trained in the time, and at least one."""
+def affordable(members: Sequence[Ranked], seconds: float, workers: int) -> list[Ranked]:
+    """The heaviest members that `workers` can train in the time, and at least one."""
     ordered = sorted(members, key=lambda each: -each.weight)
     spent = np.cumsum([each.seconds for each in ordered])
-    return ordered[: max(1, int((spent <= seconds).sum()))]
+    return ordered[: max(1, int((spent <= workers * seconds).sum()))]
+
+
+def workers_of(how: Mapping[str, Any]) -> int:
+    """Who trains at the same time, by what `train` takes."""
+    on_cpu = torch.device(how.get("device", "cpu")).type == "cpu"
+    return int(how.get("threads") or available_threads()) if on_cpu else 1
 
 
 def train_members(
@@ -42,31 +50,36 @@ def train_members(
     progress: Progress | None = None,
     **how: Any,
 ) -> Members:
-    """Train members on folds of every label, one after the other; with `refit`, once more on all labels.
+    """Train members on folds of every label, as few at a time as keep all workers busy; with `refit`, once more on all
+    labels.
 
-    After an interrupt those predict that are trained. The first one is trained in any case: it begins anew, and only
-    another interrupt ends it. `how` is what `train` takes besides.
+    After an interrupt those predict that are trained. The first ones are trained in any case: they begin anew, and only
+    another interrupt ends them. `how` is what `train` takes besides.
     """
     targets = [targets_of_all(graph, graph.labelled, VAL_SHARE, seed) for seed in contest.seeds]
     shown, found = progress or Silent(), Members()
+    together = -(-workers_of(how) // contest.splits)
 
-    def add(place: int) -> None:
-        member = members[place]
-        title = f"training {member.title} with every label, {place + 1} of {len(members)}"
-        shown.stage(title, FOLDS * member.settings[1].epochs)
+    def add(first: int) -> None:
+        some = members[first : first + together]
+        title = f"training {some[0].title} with every label, {first + 1} of {len(members)}"
+        shown.stage(title, contest.splits * sum(member.settings[1].epochs for member in some))
         own: dict[str, Any] = {**how, "progress": OneStage(shown, "training")}
-        runs = [Run(*member.settings, *each) for each in zip(targets, contest.seeds, strict=True)]
-        pairs = zip(runs, train(graph, runs, **own), strict=True)
-        kept = [(run, outcome) for run, outcome in pairs if not outcome.diverged]
-        again = refitted(graph, kept, **own) if refit and kept else []
+        folds = list(zip(targets, contest.seeds, strict=True))
+        runs = [Run(*member.settings, target, seed) for member in some for target, seed in folds]
+        weights = [float(member.weight) for member in some for _ in folds]
+        trained = list(zip(runs, train(graph, runs, **own), strict=True))
+        kept = [place for place, (_, outcome) in enumerate(trained) if not outcome.diverged]
+        pairs = [trained[place] for place in kept]
+        again = refitted(graph, pairs, **own) if refit and kept else []
         # Nothing is half there after an interrupt.
         found.refitted.extend(again)
-        found.weights.extend([float(member.weight)] * len(kept))
-        found.trained.extend(kept)
+        found.weights.extend(weights[place] for place in kept)
+        found.trained.extend(pairs)
 
     try:
-        for place in range(len(members)):
-            add(place)
+        for first in range(0, len(members), together):
+            add(first)
     except KeyboardInterrupt:
         if not found.trained:
             add(0)

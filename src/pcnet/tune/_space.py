@@ -58,7 +58,9 @@ class Axis:
             others = [each for each in self.values if each != value]
             return others[int(random.integers(len(others)))] if others else value
         away, last = float(random.normal(0, REACH * len(self.values))), len(self.values) - 1
-        place = self.values.index(value) + (round(away) or (1 if away > 0 else -1))
+        # A value from elsewhere need not be on the grid.
+        nearest = min(range(len(self.values)), key=lambda place: abs(self.values[place] - value))
+        place = nearest + (round(away) or (1 if away > 0 else -1))
         return self.values[min(max(place, 0), last)]
 
     def _place(self, value: float) -> float:

@@ -176,8 +176,8 @@ class Store(Database):
         for trial, axes in self._new_rows("trials"):
             self._results.values[trial] = self._parsed(axes)
         for trial, split, gain, loss, epochs, seconds in self._new_rows("scores"):
-            score = Score(-math.inf, math.inf, epochs) if loss is None else Score(gain, loss, epochs)
-            self._results.scores[trial][split] = score
+            gain, loss = (-math.inf, math.inf) if loss is None else (gain, loss)
+            self._results.scores[trial][split] = Score(gain, loss, epochs, seconds)
             self._results.seconds_of[trial] += seconds
             self._results.seconds += seconds
             self._results.ended[trial] = self._results.seconds
@@ -214,15 +214,15 @@ class Store(Database):
         self.release(trial for trial, worker in claims if worker not in living)
         return {trial for trial, worker in claims if worker in living}
 
-    def record(self, scores: Mapping[tuple[int, int], Score], seconds: float) -> None:
-        """Add the scores of runs by trial and split, each of which took `seconds`, and let go of their trials.
+    def record(self, scores: Mapping[tuple[int, int], Score]) -> None:
+        """Add the scores of runs by trial and split, and let go of their trials.
 
         Of two that tell of the same run, the first counts.
         """
         rows = []
         for run, score in scores.items():
             figures = (score.gain, score.loss) if math.isfinite(score.loss) else (None, None)
-            rows.append((*run, *figures, score.epochs, seconds))
+            rows.append((*run, *figures, score.epochs, score.seconds))
         with self.transaction():
             self.write("INSERT OR IGNORE INTO scores VALUES (?, ?, ?, ?, ?, ?)", rows)
             self.release({trial for trial, _ in scores})

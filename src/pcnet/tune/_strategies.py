@@ -42,14 +42,16 @@ class Score:
     gain: float
     loss: float
     epochs: int
+    #: Of training.
+    seconds: float = 0.0
 
     @staticmethod
     def of(outcome: Outcome, targets: Targets, metric: Metric) -> Score:
         """A run that diverged scores worst; a search has other trials."""
         if outcome.diverged:
-            return Score(-math.inf, math.inf, outcome.epochs)
+            return Score(-math.inf, math.inf, outcome.epochs, outcome.seconds)
         gain = metric.sign * metric.share(outcome.logits[targets.val], targets.val_labels)
-        return Score(gain, float(outcome.val_loss[outcome.best_epoch]), outcome.epochs)
+        return Score(gain, float(outcome.val_loss[outcome.best_epoch]), outcome.epochs, outcome.seconds)
 
 
 def reported(metric: Metric, gain: float) -> float:

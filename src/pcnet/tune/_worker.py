@@ -7,7 +7,7 @@ import warnings
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -16,14 +16,15 @@ from pcnet._progress import OneStage, Progress
 from pcnet.compare import Metric
 from pcnet.errors import PcnetWarning
 from pcnet.graph import Graph
-from pcnet.training import Outcome, Run, Targets, available_threads, largest_block, train_each
-from pcnet.tune._room import Room
+from pcnet.training import Limit, Outcome, Run, Targets, available_threads, largest_block, train_each
 from pcnet.tune._space import Settings, Values
 from pcnet.tune._store import Store
 from pcnet.tune._strategies import Job, Results, Score
 
 #: Seconds between two looks at a store on which others have work to finish.
 PAUSE = 0.2
+#: Runs of each core that are trained together at least.
+LEAST = 2
 
 
 class Work(Protocol):
@@ -68,17 +69,17 @@ class Worker:
     observers: Sequence[Observer] = ()
     #: Runs of each core that are trained, and lost with an interrupt, together; on a GPU it is what fits.
     together: int = 1024
-    #: The memory that they may take; as much as there is by default.
-    room: Room | None = None
+    #: When a training is to end, and no other to begin.
+    limit: Limit | None = None
     #: Of each trial, the runs on all splits.
     _runs: dict[int, list[Run]] = field(default_factory=dict)
 
     def run(self) -> None:
-        """Work until every trial of the search is known, whoever trained it."""
+        """Work until every trial of the search is known, whoever trained it, or until the limit."""
         with warnings.catch_warnings():
             # A search tries what one would be warned of; of the chosen setting, what is odd is noted with it.
             warnings.simplefilter("ignore", PcnetWarning)
-            while True:
+            while self.limit is None or not self.limit(time.monotonic()):
                 with self.store.transaction():
                     results, held = self.store.results(), self.store.held()
                     jobs = self.search.jobs(results, held)
@@ -106,27 +107,21 @@ class Worker:
         on_cpu, first = self.device.type == "cpu", self._runs_of(jobs[0])[0]
         workers = self.threads or available_threads() if on_cpu else 1
         largest = largest_block(self.graph, first, device=self.device, workers=workers)
-        size = workers * min(largest, self.together if on_cpu else largest)
+        # Where a block is a single run, several of them for each core: none waits long for another's end.
+        size = workers * min(max(largest, LEAST), self.together) if on_cpu else largest
         alike: dict[Hashable, list[Job]] = defaultdict(list)
         for job in jobs:
             alike[self._runs_of(job)[0].model.batch_key].append(job)
         chunk: list[Job] = []
-        room = 1.0
         for group in alike.values():
-            run = self._share(group[0])
             # As many parts as needed, of even size.
-            parts = -(-_count(group) // max(1, min(size, int(1 / run) if run else size)))
+            parts = -(-_count(group) // size)
             part = group[: -(-len(group) // parts)]
-            room -= run * _count(part)
             # A GPU trains groups one after the other in any case, and what is done can be written down.
-            if chunk and (not on_cpu or _count(chunk) + _count(part) > size or room < 0):
+            if chunk and (not on_cpu or _count(chunk) + _count(part) > size):
                 break
             chunk += part
         return chunk
-
-    def _share(self, job: Job) -> float:
-        """Which share of the memory a run takes."""
-        return 0.0 if self.room is None else self.room.bytes_of(self._runs_of(job)[0].model) / self.room.limit
 
     def _runs_of(self, job: Job) -> list[Run]:
         if job.trial not in self._runs:
@@ -138,21 +133,20 @@ class Worker:
         places = [(job.trial, split) for job in chunk for split in job.splits]
         runs = [run for job in chunk for run in self._runs_of(job)]
 
-        def collect(index: int, outcome: Outcome) -> Score:
+        def collect(index: int, outcome: Outcome) -> tuple[tuple[int, int], Score]:
             score = Score.of(outcome, runs[index].targets, self.search.metric)
             for observer in self.observers:
                 observer.see(*places[index], score, outcome.logits)
-            return score
+            return places[index], score
 
         start, progress = time.perf_counter(), OneStage(self.progress, "training")
-        scores = train_each(
-            self.graph, runs, collect=collect, threads=self.threads, device=self.device, progress=progress
-        )
+        how: dict[str, Any] = {"threads": self.threads, "device": self.device, "limit": self.limit}
+        scores = train_each(self.graph, runs, collect=collect, progress=progress, **how)
         seconds = time.perf_counter() - start
         for observer in self.observers:
             observer.commit()
-        self.store.record(dict(zip(places, scores, strict=True)), seconds / len(runs))
-        self.store.log(f"{len(runs)} runs were trained in {seconds:.1f} s.")
+        self.store.record(dict(scores))
+        self.store.log(f"{len(scores)} runs were trained in {seconds:.1f} s.")
 
 
 def _count(jobs: Sequence[Job]) -> int:
