@@ -10,11 +10,11 @@ import torch
 
 from pcnet import PcnetError, csbm, make_split
 from pcnet._progress import Silent
-from pcnet.experiment import VAL_SHARE, Ensemble, resolve, targets_of_all
+from pcnet.experiment import VAL_SHARE, Ensemble, resolve, starters, targets_of_all
 from pcnet.graph import Graph
-from pcnet.tune import Chosen, Contest, Results, Score, auto, compete, train_members
+from pcnet.tune import CONTENDERS, Chosen, Contest, Results, Score, auto, compete, train_members
 from pcnet.tune._answers import Answers
-from pcnet.tune._contest import FOLDS, RANDOM, ROUND
+from pcnet.tune._contest import ROUND
 from pcnet.tune._room import Room
 
 METHODS = ("pcnet", "mlp", "gcn")
@@ -26,11 +26,11 @@ def graph() -> Graph:
 
 
 def contest_on(graph: Graph, trials: int = 6, **more: Any) -> Contest:
-    """Few methods, few epochs."""
-    found, short = Contest.on(graph, trials=trials, methods=METHODS, **more), {}
+    """The usual settings of few methods begin it, and train for few epochs."""
+    found, short = Contest.on(graph, 120, trials=trials, methods=METHODS, **more), {}
     for name, (model, training) in found.entrants.items():
         short[name] = replace(model, hidden=8), replace(training, epochs=25)
-    return replace(found, entrants=short)
+    return replace(found, entrants=short, starters=[*short.values()])
 
 
 def parts_of(graph: Graph) -> tuple[torch.Tensor, torch.Tensor]:
@@ -40,8 +40,8 @@ def parts_of(graph: Graph) -> tuple[torch.Tensor, torch.Tensor]:
 
 @pytest.fixture(scope="module")
 def ended(graph: Graph, tmp_path_factory: pytest.TempPathFactory) -> tuple[Contest, Chosen]:
-    """A contest of the defaults alone, which train for few epochs."""
-    (known, held), contest = parts_of(graph), contest_on(graph, trials=3)
+    """A contest with more than one trial on all folds."""
+    (known, held), contest = parts_of(graph), contest_on(graph, trials=6)
     return contest, compete(graph, contest, known, tmp_path_factory.mktemp("ended"), held=held, threads=1)
 
 
@@ -79,16 +79,14 @@ def test_the_same_trials_end_in_the_same_ensemble(graph, tmp_path):
 
 def test_half_of_a_later_round_is_bred_from_the_best(graph):
     """From any method: no trial is new in more than a few values to the best of its method before."""
-    contest = contest_on(graph, trials=3 + RANDOM + ROUND)
+    contest = contest_on(graph, trials=3 + 2 * ROUND)
     results, rounds = Results(), [*contest.rounds()]
     for trials in rounds[:-1]:
-        drawn = contest.of_round(trials, results)
-        assert drawn == {trial: contest.values(trial) for trial in trials}
-        results.values |= drawn
+        results.values |= {trial: contest.values(trial) for trial in trials}
     # GCN is best, its last trials most of all.
     for trial, values in results.values.items():
         gain = (values["method"] == "gcn") + trial / 1000
-        results.scores[trial] = {fold: Score(gain, 1.0, 1) for fold in range(FOLDS)}
+        results.scores[trial] = {fold: Score(gain, 1.0, 1) for fold in range(contest.splits)}
     bred = contest.of_round(rounds[-1], results)
     assert bred == contest.of_round(rounds[-1], results)
     new = {trial: values for trial, values in bred.items() if values != contest.values(trial)}
@@ -96,6 +94,26 @@ def test_half_of_a_later_round_is_bred_from_the_best(graph):
     assert {values["method"] for values in new.values()} == {"gcn"}
     results.values |= {trial: bred[trial] for trial in [*bred][2:]}
     assert contest.of_round(rounds[-1], results) == dict([*bred.items()][2:])
+
+
+def test_it_begins_with_what_did_well_elsewhere(graph):
+    """The usual settings of the first method, then the list, then those of methods that are not on it."""
+    contest = Contest.on(graph, 120)
+    first, *others = contest.starters
+    assert first == contest.entrants["pcnet"]
+    elsewhere = [settings for _, entry in starters() if (settings := (entry.model, entry.training)) != first]
+    assert others[: len(elsewhere)] == elsewhere
+    assert {model.method for model, _ in contest.starters} == {*CONTENDERS}
+    for trial, (settings, training) in enumerate(contest.starters):
+        values = contest.values(trial)
+        assert values["method"] == settings.method
+        assert contest.settings(trial, values) == (settings, training)
+
+
+@pytest.mark.parametrize(("labels", "folds"), [(20, 5), (1500, 5), (2500, 3), (5000, 2), (7500, 1), (10**6, 1)])
+def test_many_labels_need_few_folds(graph, labels, folds):
+    """Each fold is a fifth of the labels; 1,500 of them are enough to choose by."""
+    assert Contest.on(graph, labels, methods=("mlp",)).splits == folds
 
 
 def test_an_interrupt_before_anything_is_complete(graph, tmp_path):
@@ -120,11 +138,11 @@ def test_every_score_is_of_models_that_did_not_know_the_label(graph, tmp_path):
     contest = contest_on(graph)
     chosen = compete(graph, contest, known, tmp_path, held=held, threads=1)
     assert torch.equal(chosen.known, known)
-    targets = [targets_of_all(graph, known, VAL_SHARE, fold) for fold in range(FOLDS)]
+    targets = [targets_of_all(graph, known, VAL_SHARE, fold) for fold in range(contest.splits)]
     assert not any({*own.train.tolist()} & {*own.val.tolist()} for own in targets)
-    with Answers(tmp_path, targets, [held] * FOLDS) as answers:
+    with Answers(tmp_path, targets, [held] * contest.splits) as answers:
         for member in chosen.ranking:
-            val = [answers.of(member.trial, fold)[0] for fold in range(FOLDS)]
+            val = [answers.of(member.trial, fold)[0] for fold in range(contest.splits)]
             right = sum(int((z.argmax(1) == own.val_labels).sum()) for z, own in zip(val, targets, strict=True))
             assert member.score == pytest.approx(100 * right / len(known))
 
@@ -132,7 +150,7 @@ def test_every_score_is_of_models_that_did_not_know_the_label(graph, tmp_path):
 def test_members_are_trained_once_more_with_every_label(graph, ended, tmp_path):
     contest, chosen = ended
     found = train_members(graph, contest, chosen.members, refit=True, threads=1)
-    assert len(found.trained) == len(found.weights) == len(found.refitted) == FOLDS * len(chosen.members)
+    assert len(found.trained) == len(found.weights) == len(found.refitted) == contest.splits * len(chosen.members)
     assert {node for run, _ in found.trained for node in run.targets.val.tolist()} == {*range(150)}
     for place, pairs in enumerate((found.trained, found.refitted)):
         ensemble = Ensemble.of(graph, pairs, "accuracy", found.weights, found.trained)
@@ -147,25 +165,25 @@ def test_an_interrupt_keeps_the_members_that_are_trained(graph, ended):
     contest, chosen = ended
     members = [*chosen.ranking[:2]]
     whole = train_members(graph, contest, members, threads=1)
-    assert len(whole.trained) == 2 * FOLDS
-    for units in (0, FOLDS * members[0].settings[1].epochs):
+    assert len(whole.trained) == 2 * contest.splits
+    for units in (0, contest.splits * members[0].settings[1].epochs):
         kept = train_members(graph, contest, members, threads=1, progress=Interrupting(units))
-        assert len(kept.trained) == len(kept.weights) == FOLDS
+        assert len(kept.trained) == len(kept.weights) == contest.splits
         for (run, outcome), (other, same) in zip(kept.trained, whole.trained, strict=False):
             assert run.model == other.model
             assert torch.equal(outcome.logits, same.logits)
 
 
 def test_what_does_not_fit_into_memory_is_left_out(graph, tmp_path, monkeypatch):
-    """Five folds of mlp, which are trained side by side, take more than one of gcn; the first method is pcnet."""
+    """A run takes at least what is kept of its nodes; the first method is trained in any case."""
     known, held = parts_of(graph)
     contest, room = contest_on(graph, trials=3), Room.on(graph, workers=1)
-    mlp, gcn = (room.bytes_of(contest.entrants[name][0]) for name in ("mlp", "gcn"))
-    assert mlp < gcn < FOLDS * mlp
-    monkeypatch.setattr("pcnet.tune._room.MOST", gcn)
+    pcnet, mlp, gcn = (room.bytes_of(contest.entrants[name][0]) for name in METHODS)
+    assert mlp < min(pcnet, gcn)
+    monkeypatch.setattr("pcnet.tune._room.MOST", mlp)
     chosen = compete(graph, contest, known, tmp_path, held=held, threads=1)
-    assert chosen.too_big == {"mlp": 1}
-    assert {each.values["method"] for each in chosen.ranking} == {"pcnet", "gcn"}
+    assert chosen.too_big == {"gcn": 1}
+    assert chosen.trials == 2
 
 
 def test_the_estimate_is_about_the_nodes_that_were_held_back(graph, tmp_path):
@@ -191,7 +209,7 @@ def test_one_rule_for_the_epochs(graph, tmp_path):
             methods=("mlp", "gcn"),
             threads=1,
         )
-        contest = Contest.on(graph, metric, methods=("mlp", "gcn"))
+        contest = Contest.on(graph, 120, metric, methods=("mlp", "gcn"))
         best = found.contests[0].ranking[0]
         assert best.settings == contest.entrants[best.values["method"]]
         assert contest.entrants["gcn"][1].select == ("val_loss" if metric is None else "val_macro_f1")
@@ -216,12 +234,24 @@ def test_the_best_so_far_are_shown(graph, tmp_path):
     assert 0 < min(each.ended for each in chosen.ranking) < sum(each.seconds for each in chosen.ranking) + 1e-9
 
 
-def test_slow_methods_are_left_out_where_time_ends_the_contest(graph, tmp_path):
+def test_time_ends_the_contest(graph, tmp_path):
+    """With what there is: runs end at their best epoch so far; without any, one sentence and nothing left behind."""
     contest = contest_on(graph, seconds=1e-3)
     known, held = parts_of(graph)
-    with pytest.raises(PcnetError, match=r"0.001 seconds are not enough to train a single method on 5 folds"):
+    with pytest.raises(PcnetError, match=r"0.001 seconds are not enough to train a single method"):
         compete(graph, contest, known, tmp_path / "none", held=held, seconds=1e-3, threads=1)
     assert not (tmp_path / "none").exists()
-    chosen = compete(graph, contest, known, tmp_path / "some", held=held, threads=1)
-    assert {*chosen.slow} == {*METHODS}
+    endless = [(model, replace(training, epochs=10**5, stopping="none")) for model, training in contest.starters]
+    long = replace(contest, trials=None, starters=endless, seconds=1.0)
+    chosen = compete(graph, long, known, tmp_path / "some", held=held, seconds=1.0, threads=1)
+    assert chosen.members
+    assert {each.trial for each in chosen.ranking} <= {0, 1, 2}
+
+
+def test_slow_settings_are_left_out_where_time_ends_the_contest(graph, tmp_path):
+    """By the time that the first trial took."""
+    known, held = parts_of(graph)
+    contest = replace(contest_on(graph, trials=3), seconds=1e-3)
+    chosen = compete(graph, contest, known, tmp_path, held=held, threads=1)
+    assert {*chosen.slow} == {"mlp", "gcn"}
     assert {each.values["method"] for each in chosen.ranking} == {"pcnet"}

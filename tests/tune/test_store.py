@@ -231,12 +231,15 @@ def test_what_is_kept_comes_back(tmp_path):
         store.record(SCORES)
         store.record(diverged)
         values = {-1: {"t": 0.1 + 0.2, "hidden": None}, 3: {"t": 0.1 + 0.2, "hidden": None}}
-        expected = Results(values, {3: {0: SCORES[3, 0], 1: SCORES[3, 1]}, -1: {0: diverged[-1, 0]}}, {3: 3.0, -1: 0.5})
+        expected = Results(
+            values, {3: {0: SCORES[3, 0], 1: SCORES[3, 1]}, -1: {0: diverged[-1, 0]}}, {3: 3.0, -1: 0.5}, 3.5
+        )
+        expected.ended |= {3: 3.0, -1: 3.5}
         assert store.results() == other.results() == expected
         # Whoever comes second with the same run is not heard.
-        other.record({(3, 0): Score(1.0, 0.0, 1), (4, 0): Score(0.5, 0.5, 5)})
+        other.record({(3, 0): Score(1.0, 0.0, 1), (4, 0): Score(0.5, 0.5, 5, 1.0)})
         assert store.results().scores[3] == expected.scores[3]
-        assert store.results().scores[4] == {0: Score(0.5, 0.5, 5)}
+        assert store.results().scores[4] == {0: Score(0.5, 0.5, 5, 1.0)}
         assert store.results().runs == 4
         assert store.results().seconds == 4.5
     assert scores(tmp_path / "s")[-1, 0] == (None, None, 1)
