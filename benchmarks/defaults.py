@@ -36,6 +36,10 @@ FILE = Path(__file__).parent.parent / "src" / "pcnet" / "experiment" / "defaults
 TRAINING = ["epochs=500", "stopping=patience", "patience=60"]
 #: Nodes above which only the best of each method are trained, nodes below which three splits are, and nodes of no use.
 LARGE, SMALL, TOO_LARGE = 5_000, 1_000, 15_000
+#: The first of the seeds of splits and runs.
+SEED = 100
+#: Candidates that are trained, and kept, together.
+TOGETHER = 8
 #: Candidates of each method on large graphs, members of the list that `auto` begins with, and points of regret at most.
 FINALISTS, FIRST, WORST = 3, 12, 10.0
 
@@ -117,11 +121,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
             if graph.num_nodes > TOO_LARGE or (graph.num_nodes > LARGE) is not large:
                 continue
             wanted = finalists(kept) if large else [f"{m}: {c}" for m, own in CANDIDATES.items() for c in own]
-            for candidate in wanted:
-                if candidate in kept.setdefault(name, {}):
-                    continue
-                kept[name][candidate] = gain = measured(graph, candidate, options.threads)
-                print(f"{name}: {candidate}: {gain:.2f}", flush=True)
+            wanted = [each for each in wanted if each not in kept.setdefault(name, {})]
+            for at in range(0, len(wanted), TOGETHER):
+                found = measured(graph, wanted[at : at + TOGETHER], options.threads)
+                for candidate, gain in found.items():
+                    print(f"{name}: {candidate}: {gain:.2f}", flush=True)
+                kept[name] |= found
                 write_json(file, with_origin(options, {"gains": kept}))
     figures = with_origin(options, {"gains": kept, **chosen(kept)})
     write_json(file, figures)
@@ -136,28 +141,34 @@ def graphs() -> Iterator[tuple[str, Callable[[], Graph]]]:
     yield "few mines", lambda: grid_of_mines(side=45, seed=1)
 
 
-def measured(graph: Graph, candidate: str, threads: int | None) -> float:
-    """The mean validation score of a candidate, in points; on a graph that it cannot be trained on, none."""
-    method, _, settings = candidate.partition(": ")
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", PcnetWarning)
-            runs = 3 if graph.num_nodes < SMALL else 1
-            model, training = settings_of(method, settings)
-            metric, seeds = default_metric(graph.y), range(100, 100 + runs)
-            select = training.select if metric.name == "accuracy" else selection_by(metric)
-            targets = [Targets.from_split(make_split(graph, STRATIFIED, seed)) for seed in seeds]
+def measured(graph: Graph, candidates: Sequence[str], threads: int | None) -> dict[str, float]:
+    """The mean validation score of each candidate, in points; of one that cannot be trained on this graph, none."""
+    metric, count = default_metric(graph.y), 3 if graph.num_nodes < SMALL else 1
+    targets = [Targets.from_split(make_split(graph, STRATIFIED, SEED + run)) for run in range(count)]
+    runs, of = list[Run](), list[str]()
+    for candidate in candidates:
+        method, _, settings = candidate.partition(": ")
+        model, training = settings_of(method, settings)
+        select = training.select if metric.name == "accuracy" else selection_by(metric)
+        try:
+            model = model.for_graph(graph)
+            model.build(graph.num_features, graph.num_classes)
+        except PcnetError as error:
+            print(f"{graph.name}, {candidate}: {error}")
+            continue
+        runs += [Run(model, replace(training, select=select), own, SEED + run) for run, own in enumerate(targets)]
+        of += [candidate] * count
 
-            def gain(run: int, outcome: Outcome) -> float:
-                val = targets[run].val
-                return metric.sign * metric.score(outcome.logits[val], targets[run].val_labels)
+    def gain(index: int, outcome: Outcome) -> tuple[str, float]:
+        own = runs[index].targets
+        return of[index], metric.sign * metric.score(outcome.logits[own.val], own.val_labels)
 
-            training = replace(training, select=select)
-            given = [Run(model, training, own, seed) for own, seed in zip(targets, seeds, strict=True)]
-            return float(np.mean(train_each(graph, given, collect=gain, threads=threads)))
-    except PcnetError as error:
-        print(f"{graph.name}, {candidate}: {error}")
-        return float("-inf")
+    found: dict[str, list[float]] = {candidate: [] for candidate in candidates}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PcnetWarning)
+        for candidate, own in train_each(graph, runs, collect=gain, threads=threads):
+            found[candidate].append(own)
+    return {candidate: float(np.mean(own)) if own else float("-inf") for candidate, own in found.items()}
 
 
 def regrets(gains: Gains, candidates: Sequence[str]) -> dict[str, dict[str, float]]:

@@ -74,7 +74,7 @@ def measured(graph: Graph, method: str, seed: int, options: argparse.Namespace) 
 
 def _members(seen: Graph, method: str, seed: int, options: argparse.Namespace) -> Members:
     if method == AUTO:
-        contest = Contest.on(seen, seed=seed, trials=options.trials, methods=CONTENDERS)
+        contest = Contest.on(seen, len(seen.labelled), seed=seed, trials=options.trials, methods=CONTENDERS)
         with tempfile.TemporaryDirectory() as folder:
             chosen = compete(seen, contest, seen.labelled, Path(folder), threads=options.threads)
         return train_members(seen, contest, chosen.members, refit=True, threads=options.threads)
