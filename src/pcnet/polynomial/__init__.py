@@ -18,15 +18,12 @@ from pcnet.polynomial._basis import (
     poisson_charlier,
 )
 from pcnet.polynomial._filter import (
-    Fit,
     Identifiability,
     Mode,
     admissible_p,
     check_mode,
-    comb,
     filter_family,
     filter_warnings,
-    fit_response,
     heat_kernel,
     heterophilic_energy,
     heterophilic_step,
@@ -35,10 +32,10 @@ from pcnet.polynomial._filter import (
     identifiability,
     limit_expansion,
     limit_filter,
-    low_band_pass,
     orthonormal_map,
     pc_response,
     truncated_filter,
     truncation_error,
     two_fold_filter,
 )
+from pcnet.polynomial._fit import Fit, comb, fit_response, low_band_pass
