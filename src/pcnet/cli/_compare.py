@@ -163,10 +163,15 @@ def _train_all(
     """Scores of every method that could be trained, in the order that was asked for, and of the others the reason."""
     trained, left_out = folder.kept(), dict[str, str]()
     try:
-        with CompareProgress(console, folder.experiments) as progress:
+        work = folder.expected_work(graph)
+        with CompareProgress(console, folder.experiments, work) as progress:
             for method, kept in trained.items():
                 progress.finish(method, kept, ", kept from before")
-            for method in [each for each in folder.experiments if each not in trained]:
+            waiting = sorted((each for each in work if each not in trained), key=work.__getitem__)
+            if len(waiting) > 1:
+                titles = listed([folder.experiments[method].title for method in waiting])
+                console.print(f"What is expected to be quick comes first: {titles}.")
+            for method in waiting:
                 progress.begin(method)
                 outcome = folder.train(graph, method, progress=progress, **how)
                 if isinstance(outcome, Trained):

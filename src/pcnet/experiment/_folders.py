@@ -24,7 +24,7 @@ from pcnet.experiment._ensemble import Ensemble
 from pcnet.experiment._experiment import Experiment
 from pcnet.experiment._runner import Result, ratios_of, run_experiment
 from pcnet.graph import Graph, graph_hash, tensor_hash
-from pcnet.training import clear_checkpoint
+from pcnet.training import bytes_of_epoch, clear_checkpoint
 
 #: What a user calls it, where the file has a shorter name.
 WORDS = {
@@ -265,6 +265,13 @@ class CompareFolder:
             raise PcnetError(f"There is no interrupted comparison {where}; leave out --resume to start one.")
         check_target(folder.path / "compare.json")
         return folder
+
+    def expected_work(self, graph: Graph) -> dict[str, float]:
+        """What the time of each method grows with: the bytes that its epochs keep, if all are trained."""
+        return {
+            name: bytes_of_epoch(graph, own.model, graph.num_classes) * own.training.epochs
+            for name, own in self.experiments.items()
+        }
 
     @property
     def is_begun(self) -> bool:

@@ -71,10 +71,12 @@ class CompareProgress(ProgressBar):
     Lines go to `console`, where the results go; on a terminal they stand above the bar.
     """
 
-    def __init__(self, console: Console, experiments: Mapping[str, Experiment]) -> None:
+    def __init__(self, console: Console, experiments: Mapping[str, Experiment], work: Mapping[str, float]) -> None:
         super().__init__()
-        self._lines, self._experiments = console, experiments
-        self._seconds: dict[str, float] = {}
+        #: What the time of each method grows with.
+        self._lines, self._experiments, self._work = console, experiments, dict(work)
+        #: Seconds for a unit of work, of each method that is done.
+        self._pace: list[float] = []
         self._done, self._now = 0, ""
         self._printed, self._lock = time.monotonic(), threading.Lock()
 
@@ -88,10 +90,11 @@ class CompareProgress(ProgressBar):
         from pcnet.show._comparison import scored
 
         self._done += 1
+        work = self._work.pop(method)
         if isinstance(outcome, str):
             words = f"is left out: {outcome}"
         else:
-            self._seconds[method] = outcome.seconds
+            self._pace.append(outcome.seconds / work)
             words = f"{scored(outcome)}, {outcome.seconds:.1f} s"
         done = f"{self._done} of {len(self._experiments)} done: {self._experiments[method].title} {words}{note}"
         self._line(f"{done}{self._left}")
@@ -114,11 +117,10 @@ class CompareProgress(ProgressBar):
 
     @property
     def _left(self) -> str:
-        """Each method that is not done takes as long as the others on average: "; about 2 min left"."""
-        waiting, known = len(self._experiments) - self._done, self._seconds.values()
-        if not known or not waiting:
+        """Each method that is not done takes as long for its work as the others on average: "; about 2 min left"."""
+        if not self._pace or not self._work:
             return ""
-        seconds = waiting * sum(known) / len(known)
+        seconds = sum(self._work.values()) * sum(self._pace) / len(self._pace)
         hours, minutes = divmod(round(seconds / 60), 60)
         words = f"{f'{hours} h ' if hours else ''}{minutes} min" if seconds >= 90 else f"{max(1, round(seconds))} s"
         return f"; about {words} left"

@@ -67,30 +67,34 @@ def largest_block(graph: Graph, run: Run, *, device: torch.device | str = "cpu",
     device, model = torch.device(device), run.model
     if device.type == "cpu" and not model.side_by_side:
         return 1
-    kept, each = bytes_of_run(graph, model, run.targets.num_classes, run.training.epochs)
-    memory = model.memory(run.targets.num_classes)
+    classes = run.targets.num_classes
+    memory = model.memory(classes)
     limits = [
         HOST_RUNS if device.type == "cpu" else DEVICE_RUNS,
         COUNTABLE // (_rows(graph, memory.edges) * memory.widest),
     ]
     if device.type == "cpu":
-        limits.append(int(HOST_BYTES / kept))
+        limits.append(int(HOST_BYTES / bytes_of_epoch(graph, model, classes)))
     free = free_bytes(device)
     if math.isfinite(free):
-        limits.append(int(SHARE * free / workers / each))
+        limits.append(int(SHARE * free / workers / bytes_of_run(graph, model, classes, run.training.epochs)))
     return max(1, min(limits))
 
 
-def bytes_of_run(graph: Graph, model: ModelSettings, classes: int, epochs: int) -> tuple[float, float]:
-    """What training a run takes, from above: what an epoch keeps of nodes and edges, and everything."""
+def bytes_of_epoch(graph: Graph, model: ModelSettings, classes: int) -> float:
+    """What an epoch keeps of nodes and edges, from above; about what its time grows with, too."""
     memory = model.memory(classes)
     # Dense features are masked for each run.
     dense = 0 if isinstance(graph.x, CSR) else 3 * graph.num_features
-    kept = graph.num_nodes * (memory.nodes + dense) + _rows(graph, memory.edges) * memory.edges
+    return 4.0 * (graph.num_nodes * (memory.nodes + dense) + _rows(graph, memory.edges) * memory.edges)
+
+
+def bytes_of_run(graph: Graph, model: ModelSettings, classes: int, epochs: int) -> float:
+    """What training a run takes, from above."""
     # Of weights: model, best epoch, gradient, moments and the factors of a product, and as many again while an epoch
     # is captured or the block shrinks.
     weights = sum(p.numel() for p in model.for_graph(graph).build(graph.num_features, classes).parameters())
-    return 4.0 * kept, 4.0 * (16 * weights + kept + 6 * epochs)
+    return bytes_of_epoch(graph, model, classes) + 4.0 * (16 * weights + 6 * epochs)
 
 
 def _rows(graph: Graph, of_edges: int) -> int:

@@ -39,7 +39,7 @@ class Room:
     def bytes_of(self, model: ModelSettings) -> float:
         """What training a run takes, from above."""
         if model not in self._known:
-            self._known[model] = bytes_of_run(self.graph, model, self.graph.num_classes, epochs=0)[1]
+            self._known[model] = bytes_of_run(self.graph, model, self.graph.num_classes, epochs=0)
         return self._known[model]
 
     def fits(self, model: ModelSettings) -> bool:
