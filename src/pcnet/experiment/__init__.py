@@ -9,6 +9,7 @@ from pcnet.experiment._methods import (
     PRESETS,
     MethodFile,
     Preset,
+    chosen_on_other_graphs,
     method_file,
     method_files,
     method_name,

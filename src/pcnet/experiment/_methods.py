@@ -119,6 +119,11 @@ def _measured() -> Mapping[str, Any]:
     return read_toml(_MEASURED)
 
 
+def chosen_on_other_graphs(method: str) -> bool:
+    """Whether validation on the graphs at hand chose what a method has for unknown graphs."""
+    return method in _measured()
+
+
 def starters() -> list[tuple[str, Entry]]:
     """What `auto` begins with: methods and their settings, each of which adds the most to those before it."""
     return [(each["method"], method_file(each["method"])._entry(each)) for each in _measured()["first"]]

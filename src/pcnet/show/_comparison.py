@@ -16,7 +16,7 @@ from rich.console import Console
 from pcnet._files import write_json, write_text
 from pcnet._text import markdown
 from pcnet.compare import LEVEL, PERHAPS, UNKNOWN, WORSE, Comparison, CriticalDifference, Metric, metric_named
-from pcnet.experiment import DEFAULT_METHOD, Compared, Trained, provenance
+from pcnet.experiment import DEFAULT_METHOD, Compared, Trained, chosen_on_other_graphs, provenance
 from pcnet.show import _table as page
 from pcnet.show._plot import Score, scores_on_page
 from pcnet.show._ranking import plot_critical_difference, plot_scores, scores_text
@@ -144,7 +144,7 @@ def _notes(compared: Compared) -> Iterator[str]:
         others = f"; defaults: {listed(plain)}. --defaults treats all alike" if plain else ""
         yield f"Settings for this graph: {listed(tuned)}{others}."
     else:
-        yield "Every method has its defaults, which nobody tuned for this graph; `pcnet tune` may change the order."
+        yield from _defaults(trained)
     published = [each.method for each in trained if each.experiment.of_a_preset and each.experiment.source]
     if DEFAULT_METHOD in published:
         yield "The published settings of PCNet were chosen by its authors by test scores."
@@ -153,6 +153,16 @@ def _notes(compared: Compared) -> Iterator[str]:
             "Settings by validation on several splits suit all of them together: test nodes of one split are "
             "validation nodes of others, so that these scores may flatter; --tuned lets each split choose for itself."
         )
+
+
+def _defaults(trained: Sequence[Trained]) -> Iterator[str]:
+    """Where settings come from that are not for this graph."""
+    elsewhere = [each.title for each in trained if chosen_on_other_graphs(each.method)]
+    rest = [each.title for each in trained if each.title not in elsewhere]
+    if elsewhere:
+        others = f"; {listed(rest)} {'have' if len(rest) > 1 else 'has'} what is published" if rest else ""
+        yield f"Validation on other graphs chose the settings of {listed(elsewhere)}{others}."
+    yield "Nobody tuned a method for this graph; --tuned, or `pcnet tune`, may change the order."
 
 
 def listed(names: Sequence[str]) -> str:
