@@ -18,8 +18,9 @@ def reading(best: Mapping[str, Any]) -> list[str]:
     name = named(best["search"]["trial"]) if shared else "what each split chose"
     also = " and the defaults" if "better_by" in defaults else ""
     often = "once, for" if "leak" not in best else "for"
+    after = f"{name} had been chosen" if shared else "every split had chosen"
     sentences = [
-        f"Test labels were read {often} {name}{also}, after {name} had been chosen by a validation {metric.title} of "
+        f"Test labels were read {often} {name}{also}, after {after} by a validation {metric.title} of "
         f"{metric.text(best['val']['mean'])}: test {metric.title} {metric.text(best['test']['mean'])}.",
         shared_words(best.get("overlap")) if shared else SPLITS,
     ]
