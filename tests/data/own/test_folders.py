@@ -61,8 +61,7 @@ def test_the_folder_of_musae(real):
         " ".join(graph.notes)
     )
     assert "Left out, because they are ids, another value in every row: id." in graph.notes
-    schema = Schema.from_dict(graph.schema.as_dict())
-    again = read_graph(place, label="mature", schema=schema, classes=graph.classes)
+    again = read_graph(place, label="mature", schema=graph.schema, classes=graph.classes)
     assert torch.equal(dense(again), dense(graph))
     assert torch.equal(again.y, graph.y)
     assert [each.name for each in read_graph(place).label_candidates] == ["mature", "partner"]

@@ -21,8 +21,7 @@ def trained(tables):
 
 
 def test_the_same_features_in_the_same_order(trained, tables):
-    schema = Schema.from_dict(trained.schema.as_dict())
-    graph = read_graph(tables(NEW, LINKS), schema=schema, classes=trained.classes)
+    graph = read_graph(tables(NEW, LINKS), schema=trained.schema, classes=trained.classes)
     assert graph.schema == trained.schema
     assert graph.classes == ("x", "y")
     assert graph.y.tolist() == [-1, -1]
