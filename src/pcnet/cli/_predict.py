@@ -57,7 +57,7 @@ def predict(
     ensemble = Ensemble.load(run)
     if graph_name is None:
         trained = trained_on(run)
-        graph_name, read = trained.graph, read or trained.read
+        graph_name, read = trained.graph, read or list(trained.read)
     # Its columns are read as those of the training.
     known = {"schema": ensemble.reading_schema, "classes": ensemble.classes}
     graph = option.graph_at(graph_name, data, read, **known)

@@ -16,7 +16,6 @@ from own_graphs import PEOPLE, dense
 from sklearn.preprocessing import MultiLabelBinarizer
 
 from pcnet import PcnetError, read_graph
-from pcnet.graph import Schema
 
 EDGES = "from,to\n0,1\n1,2\n2,3\n"
 NODES = "id,age\n0,0.1\n1,0.2\n2,0.3\n3,0.4\n"

@@ -8,7 +8,6 @@ import torch
 from own_graphs import dense
 
 from pcnet import PcnetError, graph_from_scipy, read_graph
-from pcnet.graph import Schema
 
 OLD = "id,label,age,member,town,about\na,x,10,yes,P,red fox\nb,y,30,no,Q,blue fox\nc,x,20,no,P,fox\nd,y,20,no,Q,a red\n"
 NEW = "id,about,town,extra,age,member\n1,green fox fox,R,9,40,yes\n2,red,Q,9,,\n"
