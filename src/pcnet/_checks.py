@@ -141,9 +141,10 @@ def from_json(kind: Any, value: Any, name: str = "it") -> Any:
     if kind is Any:
         return value
     if origin in (Union, UnionType):
-        # Of several types at most one takes any one value; where there is one besides null, it says what is wrong.
-        fitting = [part for part in parts if _looks_like(part, value)] or [part for part in parts if part != NoneType]
-        if len(fitting) == 1:
+        others = [part for part in parts if part != NoneType]
+        # Where there is one type besides null, it says what is wrong.
+        fitting = [part for part in parts if _looks_like(part, value)] or (others if len(others) == 1 else [])
+        if fitting:
             return from_json(fitting[0], value, name)
     elif origin is Literal:
         if any(type(value) is type(known) and value == known for known in parts):

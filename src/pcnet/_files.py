@@ -144,6 +144,12 @@ def _no_number(word: str) -> float:
     raise ValueError(f"{word} is no number")
 
 
+def hash_of_json(content: Mapping[str, Any]) -> str:
+    """SHA-256 of all entries but the one called "hash", where a file keeps its own."""
+    rest = {name: value for name, value in content.items() if name != "hash"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
+
+
 def hash_of_file(path: Path) -> str:
     """SHA-256 of what a file holds, in hexadecimal digits."""
     digest = hashlib.sha256()

@@ -92,6 +92,15 @@ CASES = {
     "names of nodes": (lambda: Graph(E, X, Y, ids=np.array(["a"])), "There are 1 names for 3 nodes"),
     "names of classes": (lambda: Graph(E, X, Y, classes=("cat",)), "There are 1 names for 2 classes"),
     "a schema": (lambda: Graph(E, X, Y, schema=Schema(COLUMNS)), "The schema has 3 features, the graph 2"),
+    "half a character in an id": (lambda: Graph(E, X, Y, ids=np.array(["a", "\ud83d", "c"])), r"The id '\ud83d' holds"),
+    "half a character in a class": (
+        lambda: Graph(E, X, Y, classes=("\udc80", "b")),
+        r"The class '\udc80' holds half of",
+    ),
+    "half a character in a word": (
+        lambda: Graph(E, X, Y, schema=Schema((Column("w", "bag", 2, ("a", "\ud83d")),))),
+        r"The value '\ud83d' holds half of a character, which no file can; correct it",
+    ),
     "no nodes": (lambda: Graph(E, torch.ones(0, 2), Y), "The graph has no nodes; give at least one row of features."),
     "NaN features": (lambda: Graph(E, X * NAN, Y), "The features hold NaN or infinite values"),
     "infinite features": (lambda: Graph(E, X / 0, Y), "The features hold NaN or infinite values"),

@@ -88,6 +88,7 @@ def test_what_is_written(search, tmp_path, experiment):
     assert names == {"trials.sqlite", "best.json", "tune.log"}
     assert claims(folder) == []
     best = json.loads((folder / "best.json").read_text())
+    assert best.pop("hash")
     assert best == tuned.best
     assert {"dataset", "preset", "protocol", "seeds", "model", "training", "val", "test", "search"} <= {*best}
     assert best["search"]["runs"] == best["search"]["runs_of_random_search"] == 33

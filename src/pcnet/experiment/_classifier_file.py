@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from pcnet._checks import from_json
-from pcnet._files import hash_of_file, read_json, write_json
+from pcnet._files import hash_of_file, hash_of_json, read_json, write_json
 from pcnet.compare import metric_named
 from pcnet.errors import PcnetError, warn_once
 from pcnet.graph import Schema
@@ -80,7 +78,7 @@ class ClassifierFile:
         """Write it, with the hashes of the files that are there."""
         files = {name: hash_of_file(folder / name) for name in self.described if (folder / name).is_file()}
         content = {**asdict(self), "files": files}
-        write_json(folder / FILE, {**content, "hash": _hash(content)})
+        write_json(folder / FILE, {**content, "hash": hash_of_json(content)})
 
 
 def read_classifier(folder: Path) -> ClassifierFile:
@@ -112,7 +110,7 @@ def read_classifier(folder: Path) -> ClassifierFile:
 
 def _check(folder: Path, found: ClassifierFile, content: dict[str, Any]) -> None:
     """Refuse what was changed since it was written."""
-    if found.hash != _hash(content):
+    if found.hash != hash_of_json(content):
         raise _changed(folder / FILE)
     for name in found.described:
         try:
@@ -125,12 +123,6 @@ def _check(folder: Path, found: ClassifierFile, content: dict[str, Any]) -> None
 
 def _changed(path: Path) -> PcnetError:
     return PcnetError(f"{path} is not as it was written with the classifier; train or copy the whole folder again.")
-
-
-def _hash(content: dict[str, Any]) -> str:
-    """Of the content besides its own hash."""
-    rest = {name: value for name, value in content.items() if name != "hash"}
-    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from pcnet._checks import writable
 from pcnet.errors import PcnetError
 from pcnet.graph._csr import CSR
 
@@ -95,6 +96,17 @@ class Graph:
             raise PcnetError(f"There are {len(self.classes)} names for {int(self.y.max()) + 1} classes; name each.")
         if self.schema is not None and self.schema.width != self.num_features:
             raise PcnetError(f"The schema has {self.schema.width} features, the graph {self.num_features}.")
+        columns = () if self.schema is None else self.schema.columns
+        for what, texts in (
+            ("name", [self.name]),
+            ("id", self.ids.tolist() if self.ids is not None and self.ids.dtype.kind == "U" else ()),
+            ("class", list(map(str, self.classes or ()))),
+            ("column", [column.name for column in columns]),
+            ("value", [value for column in columns for value in column.values]),
+        ):
+            if not writable("".join(texts)):
+                wrong = next(text for text in texts if not writable(text))
+                raise PcnetError(f"The {what} {wrong!r} holds half of a character, which no file can; correct it.")
 
     @property
     def num_nodes(self) -> int:

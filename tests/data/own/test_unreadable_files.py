@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import sys
+import zipfile
 
 import numpy as np
 import pyarrow as pa
@@ -56,6 +58,14 @@ TABLES: dict[str, tuple[str | bytes | None, str | bytes | None, str]] = {
     ),
     "long id": (NODES + "d" * 2000 + ",x,4\n", EDGES, "nodes.csv, line 5, column 'id': an id of 2,000 characters"),
 }
+
+
+@pytest.mark.parametrize("row", [",", "a,", ",b"])
+def test_blank_ends_without_a_table_of_nodes(row, tables):
+    folder = tables(None, f"source,target\na,b\n{row}\n")
+    side = "target" if row == "a," else "source"
+    with pytest.raises(PcnetError, match=f"edges.csv, line 3, column '{side}': the id is missing; an edge has two"):
+        read_graph(folder)
 
 
 @pytest.mark.parametrize("case", TABLES)
@@ -162,3 +172,32 @@ def test_a_document_type_is_refused(tmp_path):
     path.write_text(f'<?xml version="1.0"?><!DOCTYPE g [<!ENTITY l0 "ha">{entities}]><graphml>&l9;</graphml>')
     with pytest.raises(PcnetError, match="declares a document type"):
         read_graph(path)
+
+
+def test_an_edge_to_a_node_beyond_all_others(tmp_path):
+    """Eight bytes must not make a graph of a billion nodes."""
+    path = tmp_path / "graph.npz"
+    np.savez(path, edge_index=np.array([[0], [10**9]]))
+    with pytest.raises(PcnetError, match="has an edge to node 1,000,000,000 and only 1 edges; number the nodes"):
+        read_graph(path)
+
+
+def test_a_small_archive_of_huge_arrays(tmp_path):
+    path = tmp_path / "graph.npz"
+    zeros = io.BytesIO()
+    np.save(zeros, np.zeros(2**20))
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("edge_index.npy", zeros.getvalue())
+        # What a directory says of an array is as much as is ever unpacked of it.
+        archive.filelist[0].file_size = 2**31
+    with pytest.raises(PcnetError, match=r"would unpack to 2\.0 GiB, more than 100 times its size; write it without"):
+        read_graph(path)
+
+
+def test_a_small_parquet_file_of_many_rows(tables):
+    folder = tables(None)
+    nothing = pa.DictionaryArray.from_arrays(pa.nulls(2**20, pa.int32()), pa.array(["x"]))
+    table = pa.table({"id": pa.chunked_array([nothing] * 160)})
+    pa.parquet.write_table(table, folder / "nodes.parquet")
+    with pytest.raises(PcnetError, match=r"nodes\.parquet would unpack to 1\.2 GiB"):
+        read_graph(folder)

@@ -18,7 +18,7 @@ from pcnet.data.own._build import Features, assemble, graph_of_nodes, join, not_
 from pcnet.data.own._cells import LARGEST, Cells, Coded, Table, shortened, word_of
 from pcnet.data.own._columns import ReadOptions, check_drop, listed, node_columns
 from pcnet.data.own._nodes import Classes, Nodes, read_ids, read_labels
-from pcnet.data.own._readers import reader
+from pcnet.data.own._readers import check_unpacked, reader
 from pcnet.errors import PcnetError
 from pcnet.graph import Column, Graph, Schema, check_edges
 
@@ -31,6 +31,8 @@ _NAMES = {
     "ids": ("ids",),
     "classes": ("classes",),
 }
+#: Where nothing else says how many nodes there are, this many for each end of an edge are believed, and these in any case.
+_NODES_AN_END, _FEW_NODES = 10, 10_000
 #: The column that holds the nodes themselves; no attribute is called so.
 _NODE = "(node)"
 
@@ -90,6 +92,8 @@ def open_npz(path: Path) -> Arrays:
         if not isinstance(stored, np.lib.npyio.NpzFile):
             raise PcnetError(f"{path} holds one array; a graph needs at least edge_index and x or y.")
         with stored:
+            # No more is ever unpacked than the archive says of itself.
+            check_unpacked(path, sum(entry.file_size for entry in stored.zip.infolist()))
             known = {key: next(filter(stored.files.__contains__, names), None) for key, names in _NAMES.items()}
             named: dict[str, Any] = {key: name and stored[name] for key, name in known.items()}
             masks = [stored.get(f"{part}_masks") for part in ("train", "val", "test")]
@@ -108,6 +112,11 @@ def graph_of_arrays(name: str, arrays: Arrays, options: ReadOptions) -> Graph:
     if nodes is None:
         sized = [values for values in (arrays.x, arrays.y, arrays.ids) if np.ndim(values)]
         nodes = len(sized[0]) if sized else int(index.max(initial=-1)) + 1
+        if not sized and nodes > _NODES_AN_END * index.size + _FEW_NODES:
+            raise PcnetError(
+                f"{arrays.title} has an edge to node {nodes - 1:,} and only {index.size // 2:,} edges; number the nodes "
+                "without gaps, or say how many there are by x, y or ids."
+            )
     weight = None if arrays.weight is None else _numbers(arrays.weight, "edge_weight")
     check_edges(torch.from_numpy(index), nodes, None if weight is None else torch.from_numpy(weight))
     notes: list[str] = []
