@@ -343,7 +343,7 @@ def test_an_edited_table(tmp_path, case):
         store.write("INSERT INTO scores VALUES (?, ?, ?, ?, ?, ?)", [(0, 0, 0.5, 0.7, 3, 0.1)])
     with closing(sqlite3.connect(tmp_path / "trials.sqlite")) as connection, connection:
         connection.execute(statement)
-    with Store(tmp_path, {}) as store, pytest.raises(PcnetError, match="trials.sqlite is damaged") as error:
+    with Store(tmp_path, {}) as store, pytest.raises(PcnetError, match=r"trials\.sqlite is damaged") as error:
         store.results()
     assert words in str(error.value)
 

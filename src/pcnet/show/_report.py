@@ -29,7 +29,6 @@ MISTAKES, RESPONSE = "mistakes.csv", "response.png"
 SHOWN = 200
 #: Metrics that are printed besides the one that counts; the last one for two classes alone.
 OTHERS = ("accuracy", "macro_f1", "roc_auc")
-
 #: Classes of a heat map at most.
 MAPPED = 100
 

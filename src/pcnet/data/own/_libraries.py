@@ -31,7 +31,7 @@ _NAMES = {
     "ids": ("ids",),
     "classes": ("classes",),
 }
-#: Where nothing else says how many nodes there are, this many for each end of an edge are believed, and these in any case.
+#: Nodes that are believed where only the edges say how many there are: for each end of one, and in any case.
 _NODES_AN_END, _FEW_NODES = 10, 10_000
 #: The column that holds the nodes themselves; no attribute is called so.
 _NODE = "(node)"
@@ -114,8 +114,8 @@ def graph_of_arrays(name: str, arrays: Arrays, options: ReadOptions) -> Graph:
         nodes = len(sized[0]) if sized else int(index.max(initial=-1)) + 1
         if not sized and nodes > _NODES_AN_END * index.size + _FEW_NODES:
             raise PcnetError(
-                f"{arrays.title} has an edge to node {nodes - 1:,} and only {index.size // 2:,} edges; number the nodes "
-                "without gaps, or say how many there are by x, y or ids."
+                f"{arrays.title} has an edge to node {nodes - 1:,} and only {index.size // 2:,} edges; number the "
+                "nodes without gaps, or say how many there are by x, y or ids."
             )
     weight = None if arrays.weight is None else _numbers(arrays.weight, "edge_weight")
     check_edges(torch.from_numpy(index), nodes, None if weight is None else torch.from_numpy(weight))
