@@ -8,7 +8,6 @@ import warnings
 
 from benchmarks.attack import files, folders  # noqa: F401  (they register their attacks)
 from benchmarks.attack.registry import ATTACKS, one, run
-from pcnet import PcnetWarning
 
 
 def main() -> int:
@@ -22,7 +21,7 @@ def main() -> int:
     names = asked.attacks or [*ATTACKS]
     if unknown := [name for name in names if name not in ATTACKS]:
         parser.error(f"there is no attack {unknown[0]}; choose from {', '.join(ATTACKS)}")
-    warnings.simplefilter("ignore", PcnetWarning)
+    warnings.simplefilter("ignore")
     if asked.seed is not None:
         ends = [one(name, asked.seed) for name in names]
         for name, (end, why) in zip(names, ends, strict=True):

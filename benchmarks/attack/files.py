@@ -50,8 +50,9 @@ def judge(graph: Graph, nodes: Rows, edges: Rows) -> None:
     assert [str(name) for name in graph.node_names] == names
     place, wanted = {name: row for row, name in enumerate(names)}, np.zeros((len(names), len(names)))
     for edge in edges:
-        weight = float(edge["weight"])
-        wanted[place[str(edge["source"]).strip()], place[str(edge["target"]).strip()]] += weight
+        ends = place[str(edge["source"]).strip()], place[str(edge["target"]).strip()]
+        # Weights of one edge add up; where there are none, an edge is there or not.
+        wanted[ends] = 1.0 if edge.get("weight") is None else wanted[ends] + float(edge["weight"])
     weights = np.ones(graph.edge_index.shape[1]) if graph.edge_weight is None else graph.edge_weight.double().numpy()
     found = np.zeros_like(wanted)
     np.add.at(found, tuple(graph.edge_index.numpy()), weights)
@@ -146,7 +147,7 @@ def npz(random: np.random.Generator, folder: Path) -> None:
     _damage(random, path)
     graph = read_graph(path)
     with np.load(path) as stored:
-        ends, weights = stored["edge_index"], stored.get("edge_weight", np.ones(index.shape[1]))
+        ends, weights = stored["edge_index"], stored.get("edge_weight", [None] * index.shape[1])
         rows = [{"id": str(row)} for row in range(len(stored["x"]))]
         links = [{"source": str(i), "target": str(j), "weight": w} for i, j, w in zip(*ends, weights, strict=True)]
         labels = [stored["classes"][label] if label >= 0 else "" for label in stored["y"]]

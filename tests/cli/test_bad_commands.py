@@ -315,4 +315,4 @@ def test_a_terminal_that_knows_only_ascii(process, monkeypatch):
     answer = process("train", EXAMPLES / "people", "--runs", 1, "--set", "epochs=1")
     assert answer.code == 0
     assert answer.out.isascii()
-    assert "because they leave [-1, 1] or have empty cells" in answer.err
+    assert "because they leave [-1, 1] or have empty cells" in answer.out

@@ -143,6 +143,7 @@ def test_the_choice_is_on_disk_before_it_is_scored(search, tmp_path, monkeypatch
             search()
     assert "test" not in seen[0]
     assert "Test labels" not in (tmp_path / "store" / "tune.log").read_text()
+    assert seen[0].pop("hash")
     tuned = search()
     assert seen[0]["defaults"].items() <= tuned.best["defaults"].items()
     assert {**seen[0], "notes": 0, "defaults": 0}.items() <= {**tuned.best, "notes": 0, "defaults": 0}.items()

@@ -120,7 +120,7 @@ def _explained(path: Path) -> Iterator[None]:
                 f"Another process has held {path} for {PATIENCE / 60:.0f} minutes; end it and try again."
             ) from error
         raise PcnetError(f"Cannot write {path}: {error}. Nothing that it holds is lost.") from error
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         raise PcnetError(f"{path} is damaged or no SQLite file ({error}); name another folder with --store.") from error
 
 
@@ -186,9 +186,8 @@ class Store(Database):
             self._results.values[self._checked(int, trial, "trial")] = self._parsed(axes)
         for row in self._new_rows("scores"):
             own: ScoreRow = self._checked(ScoreRow, dict(zip(ScoreRow.__annotations__, row, strict=True)), "scores")
-            diverged = own.gain is None or own.loss is None
-            score = Score(-math.inf, math.inf, own.epochs) if diverged else Score(own.gain, own.loss, own.epochs)
-            self._results.scores[own.trial][own.split] = score
+            gain, loss = (-math.inf, math.inf) if own.gain is None or own.loss is None else (own.gain, own.loss)
+            self._results.scores[own.trial][own.split] = Score(gain, loss, own.epochs)
             self._results.seconds_of[own.trial] += own.seconds
             self._results.seconds += own.seconds
             self._results.ended[own.trial] = self._results.seconds

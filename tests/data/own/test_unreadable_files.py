@@ -56,6 +56,11 @@ TABLES: dict[str, tuple[str | bytes | None, str | bytes | None, str]] = {
         EDGES,
         "line 2, column 'v': '[1, NaN]' is not",
     ),
+    "a name of two lines": (
+        NODES,
+        '"source\n",target,"x\ny"\na,b,c\n',
+        "has a column 'x\\ny', a name of several lines",
+    ),
     "long id": (NODES + "d" * 2000 + ",x,4\n", EDGES, "nodes.csv, line 5, column 'id': an id of 2,000 characters"),
 }
 
@@ -164,6 +169,23 @@ def test_arrays_have_no_columns(tmp_path):
     np.savez(path, edge_index=np.zeros((2, 1), dtype=int))
     with pytest.raises(PcnetError, match="no columns: leave out label, drop"):
         read_graph(path, label="class", drop="age")
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ('<node id="a"/><edge source="a"/>', "has an edge to None, and no node of that id"),
+        ('<node id="a"/><edge source="a" target="b"/>', "has an edge to 'b', and no node of that id"),
+        ('<node id="a"/><node id="a"/><edge source="a" target="a"/>', "has two nodes 'a'"),
+    ],
+)
+def test_graphml_of_nodes_that_are_not_there(body, words, tmp_path):
+    """NetworkX makes them up."""
+    path = tmp_path / "graph.graphml"
+    space = "http://graphml.graphdrawing.org/xmlns"
+    path.write_text(f'<g:graphml xmlns:g="{space}"><g:graph>{body.replace("<", "<g:")}</g:graph></g:graphml>')
+    with pytest.raises(PcnetError, match=words):
+        read_graph(path)
 
 
 def test_a_document_type_is_refused(tmp_path):

@@ -93,7 +93,8 @@ def open_npz(path: Path) -> Arrays:
             raise PcnetError(f"{path} holds one array; a graph needs at least edge_index and x or y.")
         with stored:
             # No more is ever unpacked than the archive says of itself.
-            check_unpacked(path, sum(entry.file_size for entry in stored.zip.infolist()))
+            archive: Any = stored.zip
+            check_unpacked(path, sum(entry.file_size for entry in archive.infolist()))
             known = {key: next(filter(stored.files.__contains__, names), None) for key, names in _NAMES.items()}
             named: dict[str, Any] = {key: name and stored[name] for key, name in known.items()}
             masks = [stored.get(f"{part}_masks") for part in ("train", "val", "test")]
@@ -230,16 +231,32 @@ def graph_of_networkx(name: str, graph: Any, options: ReadOptions) -> Graph:
 
 @reader(".graphml")
 def open_graphml(path: Path) -> Any:
-    """A GraphML file. Document types are refused: they can make a small file a huge one."""
+    """A GraphML file. Document types are refused: they can make a small file a huge one.
+
+    So are edges between nodes that are not there, of which NetworkX would make some.
+    """
     import networkx  # slow to import, needed only here
 
     def refuse(*_: object) -> None:
         raise PcnetError(f"{path} declares a document type, which GraphML does not need; remove the DOCTYPE.")
 
-    parser = expat.ParserCreate()
-    parser.StartDoctypeDeclHandler = refuse
+    nodes, ends = set[str | None](), dict[str | None, None]()
+
+    def collect(name: str, attributes: dict[str, str]) -> None:
+        kind = name.rpartition("}")[2]
+        if kind == "node":
+            if attributes.get("id") in nodes:
+                raise PcnetError(f"{path} has two nodes {attributes.get('id')!r}; every node needs an id of its own.")
+            nodes.add(attributes.get("id"))
+        elif kind == "edge":
+            ends.update({attributes.get("source"): None, attributes.get("target"): None})
+
+    parser = expat.ParserCreate(namespace_separator="}")
+    parser.StartDoctypeDeclHandler, parser.StartElementHandler = refuse, collect
     with path.open("rb") as stream:
         parser.ParseFile(stream)
+    if lost := [end for end in ends if end not in nodes]:
+        raise PcnetError(f"{path} has an edge to {lost[0]!r}, and no node of that id; add the node or remove the edge.")
     return networkx.read_graphml(path)
 
 

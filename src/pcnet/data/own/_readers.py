@@ -104,6 +104,8 @@ class Source:
         for name, count in Counter(self.names).items():
             if count > 1 and not is_unnamed(name):
                 raise PcnetError(f"{self.title} has two columns '{name}'; give each its own name.")
+            if len(name.splitlines()) > 1:
+                raise PcnetError(f"{self.title} has a column {shortened(name)}, a name of several lines; rename it.")
 
 
 @dataclass(frozen=True)
