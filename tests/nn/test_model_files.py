@@ -54,6 +54,10 @@ def edit(path, **changes) -> None:
     path.write_text(json.dumps(description | changes))
 
 
+def whole(path) -> dict:
+    return json.loads(path.read_text())["settings"]
+
+
 def drop(path, key: str) -> None:
     description = json.loads(path.read_text())
     del description[key]
@@ -84,6 +88,7 @@ DAMAGES = {
     "a setting out of range": (lambda j, w: edit(j, settings={"drop_in": 2.0}), "is not a dropout rate"),
     "a setting as a word": (lambda j, w: edit(j, settings={"t": "0.5"}), "settings.t must be a finite number"),
     "a setting that overflows": (lambda j, w: edit(j, settings={"hidden": 8, "t": 1e308, "N": 5}), "is damaged"),
+    "a number of 64 bits": (lambda j, w: edit(j, settings={**whole(j), "p": 1e300}), "p is 1e+300, more than a number"),
     "no method": (lambda j, w: edit(j, model=None), "model must be a text, not None"),
     "no inputs": (lambda j, w: edit(j, in_channels=0), "in_channels must be at least 1"),
     "a huge layer": (lambda j, w: edit(j, settings={"hidden": 150_000_000}), "hidden is 150000000, and no weight has"),

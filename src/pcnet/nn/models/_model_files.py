@@ -135,6 +135,8 @@ def _check(settings: ModelSettings, widths: tuple[int, int], tensors: Mapping[st
     for name, count in counts.items():
         if type(count) is int and count > largest:
             raise PcnetError(f"{name} is {count}, and no weight has as many rows or columns")
+        if type(count) is float and abs(count) > torch.finfo(torch.float32).max:
+            raise PcnetError(f"{name} is {count:g}, more than a number of 32 bits can be")
         if name in ("in_channels", "out_channels") and count < 1:
             raise PcnetError(f"{name} must be at least 1, not {count}")
     with torch.device("meta"):
