@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test test-all lint bench targets clean
+.PHONY: demo test test-all lint bench targets attack clean
 
 demo: $(READY)  ## Train PCNet on the graph inside the package.
 	$(BIN)/pcnet train
@@ -24,6 +24,9 @@ bench: $(READY)  ## Speed and memory, side by side with the usual ways, on graph
 
 targets: $(READY)  ## The same on real graphs, beside what the library sets out to do.
 	$(BIN)/python -m benchmarks.speed
+
+attack: $(READY)  ## Damaged files, models and searches by the thousand; a trial that is lost is run again by its seed.
+	$(BIN)/python -m benchmarks.attack
 
 clean:
 	rm -rf .venv

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import errno
+import hashlib
 import json
 import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -134,8 +136,27 @@ def write_json(path: str | Path, value: Any) -> None:
 
 
 def read_json(path: str | Path) -> Any:
-    """Read a JSON file, with one sentence when it is missing or damaged."""
-    return _read("JSON", json.loads, Path(path))
+    """Read a JSON file, with one sentence when it is missing or damaged, or holds numbers that JSON does not know."""
+    return _read("JSON", partial(json.loads, parse_constant=_no_number), Path(path))
+
+
+def _no_number(word: str) -> float:
+    raise ValueError(f"{word} is no number")
+
+
+def hash_of_json(content: Mapping[str, Any]) -> str:
+    """SHA-256 of all entries but the one called "hash", where a file keeps its own."""
+    rest = {name: value for name, value in content.items() if name != "hash"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
+
+
+def hash_of_file(path: Path) -> str:
+    """SHA-256 of what a file holds, in hexadecimal digits."""
+    digest = hashlib.sha256()
+    with path.open("rb") as stream:
+        while part := stream.read(2**20):
+            digest.update(part)
+    return digest.hexdigest()
 
 
 def read_toml(path: str | Path) -> dict[str, Any]:

@@ -25,6 +25,8 @@ from pcnet import (
 )
 from pcnet.data import load_embedded
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
 pytestmark = pytest.mark.filterwarnings("ignore::pcnet.PcnetWarning")
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -305,3 +307,12 @@ def test_stdout_of_a_refusal_is_empty(pcnet):
     code, out, err = pcnet("train", "citseer", "--json", "-")
     assert (code, out) == (2, "")
     assert "citeseer" in err
+
+
+def test_a_terminal_that_knows_only_ascii(process, monkeypatch):
+    """Characters that it lacks look alike, and nothing stops."""
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    answer = process("train", EXAMPLES / "people", "--runs", 1, "--set", "epochs=1")
+    assert answer.code == 0
+    assert answer.out.isascii()
+    assert "because they leave [-1, 1] or have empty cells" in answer.out

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 import scipy.special
 
-from pcnet import PcnetError, Targets, csbm, make_split, train
+from pcnet import Targets, csbm, make_split, train
 from pcnet.experiment import Ensemble, resolve
 from pcnet.training import Run
 
@@ -48,24 +46,3 @@ def test_saved_and_loaded_are_the_same_bits(trained, tmp_path):
     assert np.array_equal(loaded.probabilities(graph), ensemble.probabilities(graph))
     # Members with one seed are told from each other by their places.
     assert sorted(path.name for path in (tmp_path / "models").glob("*.json")) == [f"member-{i}.json" for i in range(3)]
-
-
-def test_files_without_weights_are_read(trained, tmp_path):
-    """Those of format 1, in which all members count alike."""
-    graph, pairs = trained
-    ensemble = Ensemble.of(graph, pairs[:1], "accuracy")
-    ensemble.save(tmp_path)
-    path = tmp_path / "classifier.json"
-    content = json.loads(path.read_text())
-    older = [{name: each[name] for name in ("seed", "temperature")} for each in content["members"]]
-    path.write_text(json.dumps({**content, "format": 1, "members": older}))
-    assert np.array_equal(Ensemble.load(tmp_path).probabilities(graph), ensemble.probabilities(graph))
-
-
-def test_a_newer_file_is_refused(trained, tmp_path):
-    graph, pairs = trained
-    Ensemble.of(graph, pairs, "accuracy").save(tmp_path)
-    path = tmp_path / "classifier.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "format": 3}))
-    with pytest.raises(PcnetError, match="has format 3, and this pcnet reads formats up to 2"):
-        Ensemble.load(tmp_path)

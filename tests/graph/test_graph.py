@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 
 import numpy as np
 import pytest
 import torch
 
+from pcnet._checks import from_json
 from pcnet.errors import PcnetError
 from pcnet.graph import CSR, Column, Graph, Operator, Schema, check_edges
 
@@ -56,14 +58,33 @@ COLUMNS = (Column("age", "number", shift=40.0, scale=9.5), Column("job", "catego
 
 def test_a_schema_as_plain_data():
     schema = Schema((*COLUMNS, Column("embedding", "structure", 2)))
-    assert Schema.from_dict(json.loads(json.dumps(schema.as_dict()))) == schema
+    assert from_json(Schema, json.loads(json.dumps(asdict(schema)))) == schema
     assert [name for column in schema.columns for name in column.features] == [
         "age", "job=baker", "job=poet", "embedding[0]", "embedding[1]",
     ]  # fmt: skip
     assert (schema.width, schema.structural, Schema(COLUMNS).structural) == (5, True, False)
-    for damaged in ({}, {"columns": [{"name": "age"}]}, {"columns": [{"name": "a", "kind": "odd", "values": []}]}):
-        with pytest.raises(PcnetError, match=r"column"):
-            Schema.from_dict(damaged)
+
+
+AGE = {"name": "age", "kind": "number"}
+
+
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        ({"name": "age"}, "columns[0].kind is missing"),
+        ({**AGE, "kind": "odd"}, "columns[0].kind must be one of 'number', 'boolean'"),
+        ({**AGE, "width": 4}, "'age' (number) cannot have 4 features"),
+        ({**AGE, "width": 10**12, "kind": "bag", "values": ["old"]}, "(bag) cannot have 1000000000000 features"),
+        ({**AGE, "width": 2, "kind": "category", "values": ["old", "old"]}, "(category) cannot have 2 features"),
+        ({**AGE, "kind": "vector", "width": -1}, "(vector) cannot have -1 features"),
+        ({**AGE, "scale": 0}, "'age' is divided by 0"),
+        ({**AGE, "shift": 10**400}, "columns[0].shift must be a finite number"),
+    ],
+)
+def test_a_damaged_schema(column, words):
+    with pytest.raises(PcnetError) as error:
+        from_json(Schema, {"columns": [column]})
+    assert words in str(error.value)
 
 
 NAN, INF = float("nan"), float("inf")
@@ -71,6 +92,15 @@ CASES = {
     "names of nodes": (lambda: Graph(E, X, Y, ids=np.array(["a"])), "There are 1 names for 3 nodes"),
     "names of classes": (lambda: Graph(E, X, Y, classes=("cat",)), "There are 1 names for 2 classes"),
     "a schema": (lambda: Graph(E, X, Y, schema=Schema(COLUMNS)), "The schema has 3 features, the graph 2"),
+    "half a character in an id": (lambda: Graph(E, X, Y, ids=np.array(["a", "\ud83d", "c"])), r"The id '\ud83d' holds"),
+    "half a character in a class": (
+        lambda: Graph(E, X, Y, classes=("\udc80", "b")),
+        r"The class '\udc80' holds half of",
+    ),
+    "half a character in a word": (
+        lambda: Graph(E, X, Y, schema=Schema((Column("w", "bag", 2, ("a", "\ud83d")),))),
+        r"The value '\ud83d' holds half of a character, which no file can; correct it",
+    ),
     "no nodes": (lambda: Graph(E, torch.ones(0, 2), Y), "The graph has no nodes; give at least one row of features."),
     "NaN features": (lambda: Graph(E, X * NAN, Y), "The features hold NaN or infinite values"),
     "infinite features": (lambda: Graph(E, X / 0, Y), "The features hold NaN or infinite values"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+import safetensors.torch
 import torch
 
 from contracts.filter_contract import quiet
@@ -53,10 +54,20 @@ def edit(path, **changes) -> None:
     path.write_text(json.dumps(description | changes))
 
 
+def whole(path) -> dict:
+    return json.loads(path.read_text())["settings"]
+
+
 def drop(path, key: str) -> None:
     description = json.loads(path.read_text())
     del description[key]
     path.write_text(json.dumps(description))
+
+
+def rewrite(path, **changes: torch.Tensor) -> None:
+    """Exchange weights, `theta` being that of the filter."""
+    own = {"conv.theta" if name == "theta" else name: tensor for name, tensor in changes.items()}
+    safetensors.torch.save_file({**safetensors.torch.load_file(path), **own}, path)
 
 
 DAMAGES = {
@@ -75,6 +86,17 @@ DAMAGES = {
     "a newer format": (lambda j, w: edit(j, format=99), "was written by a newer pcnet; update pcnet"),
     "a list": (lambda j, w: j.write_text("[1]"), "is damaged"),
     "a setting out of range": (lambda j, w: edit(j, settings={"drop_in": 2.0}), "is not a dropout rate"),
+    "a setting as a word": (lambda j, w: edit(j, settings={"t": "0.5"}), "settings.t must be a finite number"),
+    "a setting that overflows": (lambda j, w: edit(j, settings={"hidden": 8, "t": 1e308, "N": 5}), "is damaged"),
+    "a number of 64 bits": (lambda j, w: edit(j, settings={**whole(j), "p": 1e300}), "p is 1e+300, more than a number"),
+    "no method": (lambda j, w: edit(j, model=None), "model must be a text, not None"),
+    "no inputs": (lambda j, w: edit(j, in_channels=0), "in_channels must be at least 1"),
+    "a huge layer": (lambda j, w: edit(j, settings={"hidden": 150_000_000}), "hidden is 150000000, and no weight has"),
+    "a huge input": (lambda j, w: edit(j, in_channels=10**12), "in_channels is 1000000000000, and no weight has"),
+    "a huge order": (lambda j, w: edit(j, settings={"K": 10**6}), "K must be at most 1000"),
+    "a weight too many": (lambda j, w: rewrite(w, more=torch.ones(2)), "the weight 'more' is 2, but its settings make"),
+    "half precision": (lambda j, w: rewrite(w, theta=torch.ones(5).half()), "is torch.float16, not torch.float32"),
+    "NaN": (lambda j, w: rewrite(w, theta=torch.full((5,), torch.nan)), "'conv.theta' among its weights holds NaN"),
 }
 
 

@@ -327,6 +327,43 @@ def test_a_file_that_is_no_store(tmp_path, case):
     assert {path.name for path in tmp_path.iterdir()} == names
 
 
+EDITS = {
+    "axes a list": ("UPDATE trials SET axes = '[1]'", "an entry must be an object, not"),
+    "axes no number": ("UPDATE trials SET axes = '{\"t\": 1e999'", "Expecting"),
+    "trial a word": ("INSERT INTO trials VALUES ('seven', '{}')", "trial must be a whole number, not 'seven'"),
+    "gain a word": ("UPDATE scores SET gain = 'high'", "scores.gain must be a finite number, not 'high'"),
+    "loss infinite": ("UPDATE scores SET loss = 9e999", "scores.loss must be a finite number"),
+    "no epochs": ("UPDATE scores SET epochs = NULL", "scores.epochs must be a whole number, not None"),
+    "seconds bytes": ("UPDATE scores SET seconds = x'00'", "scores.seconds must be a finite number"),
+}
+
+
+@pytest.mark.parametrize("case", EDITS)
+def test_an_edited_table(tmp_path, case):
+    statement, words = EDITS[case]
+    with Store(tmp_path, {}) as store, store.transaction():
+        store.plan([Job(0, {"t": 1.0}, (0,))])
+        store.write("INSERT INTO scores VALUES (?, ?, ?, ?, ?, ?)", [(0, 0, 0.5, 0.7, 3, 0.1)])
+    with closing(sqlite3.connect(tmp_path / "trials.sqlite")) as connection, connection:
+        connection.execute(statement)
+    with Store(tmp_path, {}) as store, pytest.raises(PcnetError, match=r"trials\.sqlite is damaged") as error:
+        store.results()
+    assert words in str(error.value)
+
+
+@pytest.mark.parametrize("content", ["[]", "5", '{"val": 1, "hash": "0"}', '{"val": NaN}', "{"])
+def test_an_edited_choice(tmp_path, content):
+    with Store(tmp_path, {}) as store:
+        store.write_best({"val": 0.5})
+        assert store.best == {"val": 0.5}
+        (tmp_path / "best.json").write_text(content)
+        with pytest.raises(PcnetError, match=r"best\.json"):
+            _ = store.best
+        # Written by an older pcnet.
+        (tmp_path / "best.json").write_text('{"val": 0.25}')
+        assert store.best == {"val": 0.25}
+
+
 def test_what_a_killed_process_leaves_at_the_very_beginning(tmp_path):
     """An empty file, and a lifeline that nobody holds."""
     (tmp_path / "trials.sqlite").touch()

@@ -17,6 +17,7 @@ import typer
 from pcnet._processes import Stop, stoppable
 from pcnet._text import visible
 from pcnet._version import __version__
+from pcnet.cli._terminal import speak_plainly
 from pcnet.errors import Interrupted, PcnetError
 
 #: In the order of `pcnet --help`; the command `train` is the function `train` in `_train.py`.
@@ -64,6 +65,8 @@ def _root(
 
 def main() -> None:
     """Run a command; what is wrong with its input is one sentence on standard error and exit code 2."""
+    for stream in (sys.stdout, sys.stderr):
+        speak_plainly(stream)
     warnings.showwarning = lambda message, *_, **__: print(f"note: {visible(str(message))}", file=sys.stderr)
     with stoppable() as stop:
         sentence, code = _run(stop)

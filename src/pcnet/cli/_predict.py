@@ -9,12 +9,12 @@ from typing import Annotated, Any
 import numpy as np
 from typer import Argument, Option
 
-from pcnet._files import check_target, read_json, write_table
+from pcnet._files import check_target, write_table
 from pcnet._machine import chosen_device
 from pcnet._text import is_formula
 from pcnet.cli import _options as option
 from pcnet.errors import PcnetError
-from pcnet.experiment import Ensemble
+from pcnet.experiment import Ensemble, trained_on
 from pcnet.show import Table
 
 ENDINGS = (".csv", ".parquet")
@@ -56,11 +56,8 @@ def predict(
     check_target(output)
     ensemble = Ensemble.load(run)
     if graph_name is None:
-        trained = read_json(run / "settings.json")
-        try:
-            graph_name, read = str(trained["graph"]), read or trained["read"]
-        except (KeyError, TypeError):
-            raise PcnetError(f"{run} does not say which graph it was trained on; name one.") from None
+        trained = trained_on(run)
+        graph_name, read = trained.graph, read or list(trained.read)
     # Its columns are read as those of the training.
     known = {"schema": ensemble.reading_schema, "classes": ensemble.classes}
     graph = option.graph_at(graph_name, data, read, **known)

@@ -14,6 +14,8 @@ from pcnet.errors import PcnetError
 
 #: Two classes of which one has more than this share: accuracy hardly moves there, and ROC-AUC is the usual choice.
 UNBALANCED = 0.65
+#: Scores that are ranked at a time: of many classes, some after the others.
+AT_ONCE = 2**22
 
 #: From logits (…, n, C), labels (…, n) and which nodes count (…, n) to a value for each of the leading dimensions.
 Function = Callable[[Tensor, Tensor, Tensor], Tensor]
@@ -69,10 +71,12 @@ def _accuracy(logits: Tensor, labels: Tensor, counted: Tensor) -> Tensor:
 
 def _counts(logits: Tensor, labels: Tensor, counted: Tensor) -> Iterator[Tensor]:
     """Of each class (…, C): nodes that are of it, that were called it, and both."""
-    classes = torch.arange(logits.shape[-1], device=logits.device)
-    of_class = (labels.unsqueeze(-1) == classes) & counted.unsqueeze(-1)
-    called = (logits.argmax(-1).unsqueeze(-1) == classes) & counted.unsqueeze(-1)
-    return (each.sum(-2).double() for each in (of_class, called, of_class & called))
+    called, counts = logits.argmax(-1), counted.double()
+    nothing = counts.new_zeros(*logits.shape[:-2], logits.shape[-1])
+    # Sums of ones are exact in any order; a label of −1 is of a node that does not count.
+    labelled = labels.clamp(min=0)
+    parts = ((labelled, counts), (called, counts), (called, counts * (called == labels)))
+    return (nothing.scatter_add(-1, classes, each) for classes, each in parts)
 
 
 def _balanced_accuracy(logits: Tensor, labels: Tensor, counted: Tensor) -> Tensor:
@@ -94,11 +98,11 @@ def _log_loss(logits: Tensor, labels: Tensor, counted: Tensor) -> Tensor:
     return losses.masked_fill(~counted, 0.0).sum(-1) / counted.sum(-1)
 
 
-def _ranking(logits: Tensor, labels: Tensor, counted: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def _ranking(logits: Tensor, labels: Tensor, counted: Tensor) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
     """For each class against the rest (of two classes the second alone): nodes from the lowest score to the highest.
 
-    All are (…, C, n): which nodes are of the class, and how many nodes score lower, and lower or equal. Nodes that do
-    not count come first.
+    All are (…, c, n) for some classes after the others: which nodes are of the class, and how many nodes score lower,
+    and lower or equal. Nodes that do not count come first.
     """
     classes = torch.arange(logits.shape[-1], device=logits.device)
     if len(classes) == 2:
@@ -106,11 +110,18 @@ def _ranking(logits: Tensor, labels: Tensor, counted: Tensor) -> tuple[Tensor, T
         scores, classes = (logits[..., 1] - logits[..., 0]).double().unsqueeze(-2), classes[1:]
     else:
         scores = torch.log_softmax(logits.double(), -1).transpose(-1, -2)
+    together = max(1, AT_ONCE * len(classes) // max(scores.numel(), 1))
+    for some, own in zip(scores.split(together, -2), classes.split(together), strict=True):
+        yield _ranked(some, own, labels, counted)
+
+
+def _ranked(scores: Tensor, classes: Tensor, labels: Tensor, counted: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """The same for the scores (…, c, n) of some classes."""
     here = counted.unsqueeze(-2)
     ascending, order = scores.masked_fill(~here, -torch.inf).sort(-1)
     positive = ((labels.unsqueeze(-2) == classes.unsqueeze(-1)) & here).gather(-1, order)
     n = order.shape[-1]
-    place = torch.arange(n, device=logits.device)
+    place = torch.arange(n, device=scores.device)
     steps = ascending.diff() > 0
     # Equal scores are one step of a stair: it begins after the last rise, and ends before the next.
     lower = (place * pad(steps, (1, 0), value=True)).cummax(-1).values
@@ -120,24 +131,29 @@ def _ranking(logits: Tensor, labels: Tensor, counted: Tensor) -> tuple[Tensor, T
 
 def _roc_auc(logits: Tensor, labels: Tensor, counted: Tensor) -> Tensor:
     """(Σ_positive rank − P(P+1)/2) / (P·N), equal scores sharing a rank; the mean over classes against the rest."""
-    positive, lower, lower_or_equal = _ranking(logits, labels, counted)
-    positives = positive.sum(-1).double()
-    negatives = counted.sum(-1, keepdim=True) - positives
-    ranks = (lower + lower_or_equal + 1).double() / 2 - (~counted).sum(-1)[..., None, None]
-    wins = ranks.masked_fill(~positive, 0.0).sum(-1) - positives * (positives + 1) / 2
-    return _mean_where(wins / (positives * negatives), (positives > 0) & (negatives > 0))
+    values, defined = [], []
+    for positive, lower, lower_or_equal in _ranking(logits, labels, counted):
+        positives = positive.sum(-1).double()
+        negatives = counted.sum(-1, keepdim=True) - positives
+        ranks = (lower + lower_or_equal + 1).double() / 2 - (~counted).sum(-1)[..., None, None]
+        wins = ranks.masked_fill(~positive, 0.0).sum(-1) - positives * (positives + 1) / 2
+        values.append(wins / (positives * negatives))
+        defined.append((positives > 0) & (negatives > 0))
+    return _mean_where(torch.cat(values, -1), torch.cat(defined, -1))
 
 
 def _average_precision(logits: Tensor, labels: Tensor, counted: Tensor) -> Tensor:
     """1/P Σ_positive TP/(TP+FP) among nodes that score as high or higher; the mean over classes against the rest."""
-    positive, lower, _ = _ranking(logits, labels, counted)
-    positives = positive.sum(-1, keepdim=True)
-    # How many positive nodes are among the first k.
-    among = pad(positive.cumsum(-1), (1, 0))
-    precision = (positives - among.gather(-1, lower)).double() / (lower.shape[-1] - lower)
-    positives = positives.squeeze(-1)
-    mean = precision.masked_fill(~positive, 0.0).sum(-1) / positives
-    return _mean_where(mean, (positives > 0) & (positives < counted.sum(-1, keepdim=True)))
+    values, defined = [], []
+    for positive, lower, _ in _ranking(logits, labels, counted):
+        positives = positive.sum(-1, keepdim=True)
+        # How many positive nodes are among the first k.
+        among = pad(positive.cumsum(-1), (1, 0))
+        precision = (positives - among.gather(-1, lower)).double() / (lower.shape[-1] - lower)
+        positives = positives.squeeze(-1)
+        values.append(precision.masked_fill(~positive, 0.0).sum(-1) / positives)
+        defined.append((positives > 0) & (positives < counted.sum(-1, keepdim=True)))
+    return _mean_where(torch.cat(values, -1), torch.cat(defined, -1))
 
 
 def _mean_where(values: Tensor, defined: Tensor) -> Tensor:

@@ -1,6 +1,7 @@
 """From what was asked for to an experiment (`resolve`), to scored runs (`run_experiment`), and to their folder."""
 
 from pcnet._machine import command_line, provenance, versions
+from pcnet.experiment._classifier_file import trained_on
 from pcnet.experiment._ensemble import Ensemble, FilterResponse, joined
 from pcnet.experiment._estimate import Estimate, Pooled, estimates
 from pcnet.experiment._experiment import DEFAULT_METHOD, Experiment, Weighted, override, resolve

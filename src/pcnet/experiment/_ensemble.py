@@ -14,15 +14,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pcnet._files import read_json, write_json
-from pcnet.compare import logits_of, metric_named, reliability, temperature
+from pcnet.compare import logits_of, reliability, temperature
 from pcnet.errors import PcnetError
+from pcnet.experiment._classifier_file import FILE, FORMAT, ClassifierFile, MemberEntry, read_classifier
 from pcnet.graph import Graph, Schema
 from pcnet.nn import Model, ModelSettings, filters_of, learned, load_model, save_model
 from pcnet.training import Outcome, Run
-
-FORMAT = 2
-FILE = "classifier.json"
 
 
 class FilterResponse(NamedTuple):
@@ -126,6 +123,8 @@ class Ensemble:
             for model, settings, _, scale, weight in self.members:
                 logits = model.to(device)(x, settings.operator(graph, device=device))
                 total += weight * torch.softmax(logits.double().cpu() / scale, dim=1)
+        if not bool(torch.isfinite(total).all()):
+            raise PcnetError("The classifier predicts NaN: its weights or the features are too large; train it again.")
         return total / sum(member.weight for member in self.members)
 
     @property
@@ -156,55 +155,40 @@ class Ensemble:
             )
 
     def save(self, folder: str | Path) -> None:
-        """Write models/ (safetensors and JSON) and, last, classifier.json."""
-        folder = Path(folder)
-        for member, path in zip(self.members, _paths(folder, [member.seed for member in self.members]), strict=True):
-            save_model(member.model, member.settings, path)
-        description = {
-            "format": FORMAT,
-            "methods": self.shares,
-            "metric": self.metric,
-            "classes": list(self.classes),
-            "members": [
-                {name: getattr(each, name) for name in ("seed", "temperature", "weight")} for each in self.members
-            ],
-            "calibration_error": self.calibration_error,
-            "schema": None if self.schema is None else self.schema.as_dict(),
-            "edges": self.edges,
-        }
-        write_json(folder / FILE, description)
+        """Write models/ (safetensors and JSON) and, last, classifier.json with the hashes of all files."""
+        described = ClassifierFile(
+            FORMAT,
+            self.classes,
+            tuple(MemberEntry(each.seed, each.temperature, each.weight) for each in self.members),
+            self.calibration_error,
+            self.schema,
+            self.edges,
+            self.metric,
+            self.shares,
+        )
+        for member, path in zip(self.members, described.models, strict=True):
+            save_model(member.model, member.settings, Path(folder) / path)
+        described.write(Path(folder))
 
     @staticmethod
     def load(folder: str | Path) -> Ensemble:
-        """Read what `save` wrote."""
+        """Read what `save` wrote; a PcnetError names the file that is missing, damaged or none of this classifier."""
         folder = Path(folder)
-        file = folder / FILE
-        if not file.is_file():
-            raise PcnetError(f"There is no classifier in {folder}; `pcnet train` and NodeClassifier.save leave one.")
-        content = read_json(file)
-        version = content.get("format") if isinstance(content, dict) else None
-        if not isinstance(version, int):
-            raise PcnetError(f"{file} is no classifier of pcnet; train or copy it again.")
-        if not 1 <= version <= FORMAT:
-            raise PcnetError(
-                f"{file} has format {version}, and this pcnet reads formats up to {FORMAT}; use the one that wrote it."
-            )
-        try:
-            # Format 1 had no weights.
-            known = [
-                (int(each["seed"]), float(each["temperature"]), float(each.get("weight", 1.0)))
-                for each in content["members"]
-            ]
-            schema = None if content["schema"] is None else Schema.from_dict(content["schema"])
-            classes, error, edges = tuple(content["classes"]), float(content["calibration_error"]), content["edges"]
-            metric = metric_named(content.get("metric", "accuracy")).name
-        except (KeyError, TypeError, ValueError) as problem:
-            raise PcnetError(f"{file} is damaged ({problem}); train or copy it again.") from problem
-        loaded = [load_model(path) for path in _paths(folder, [seed for seed, _, _ in known])]
-        if not loaded or any(model.out_channels != len(classes) for model, _ in loaded):
-            raise PcnetError(f"{file} and its models do not fit together; train or copy them again.")
-        members = tuple(Member(model, settings, *how) for (model, settings), how in zip(loaded, known, strict=True))
-        return Ensemble(members, classes, error, schema, edges, metric)
+        found = read_classifier(folder)
+        members = []
+        for path, entry in zip(found.models, found.members, strict=True):
+            model, settings = load_model(folder / path)
+            members.append(Member(model, settings, entry.seed, entry.temperature, entry.weight))
+            width = model.in_channels if found.schema is None else found.schema.width
+            if (
+                model.out_channels != len(found.classes)
+                or not model.in_channels == members[0].model.in_channels == width
+            ):
+                raise PcnetError(
+                    f"{folder / FILE} and {folder / path}.json do not fit together: they have {len(found.classes)} and "
+                    f"{model.out_channels} classes, {width} and {model.in_channels} features; copy them again."
+                )
+        return Ensemble(tuple(members), found.classes, found.calibration_error, found.schema, found.edges, found.metric)
 
 
 def hash_of_edges(graph: Graph) -> str:
@@ -212,14 +196,6 @@ def hash_of_edges(graph: Graph) -> str:
     digest = hashlib.sha256(str(graph.num_nodes).encode())
     digest.update(graph.edge_index.contiguous().cpu().numpy().tobytes())
     return digest.hexdigest()[:16]
-
-
-def _paths(folder: Path, seeds: Sequence[int]) -> list[Path]:
-    """Where the members' models are: by their seeds, or by their places where several have one seed."""
-    names = [f"seed-{seed}" for seed in seeds]
-    if len({*names}) < len(names):
-        names = [f"member-{place}" for place in range(len(seeds))]
-    return [folder / "models" / name for name in names]
 
 
 def _mismatch(trained: Schema, given: Schema) -> str:

@@ -17,8 +17,9 @@ from pcnet.training import Outcome, Run
 
 #: What averaging is worth is only told where nodes were tested more often than this: 1/k on average.
 MOST_ALONE = 0.75
-#: Resamples of the nodes, nodes of a resample at most, and numbers that are resampled at a time.
-RESAMPLES, LARGEST, AT_ONCE = 200, 5_000, 2**22
+#: Resamples of the nodes, fewer where there are many classes; nodes of a resample at most; numbers that are resampled
+#: at a time, and in all.
+RESAMPLES, FEWEST, LARGEST, AT_ONCE, IN_ALL = 200, 20, 5_000, 2**22, 2**26
 
 
 @dataclass(frozen=True)
@@ -57,16 +58,15 @@ class Pooled:
 
     @staticmethod
     def of(splits: Sequence[Split], logits: Sequence[Tensor]) -> Pooled:
-        times = torch.zeros(logits[0].shape[0], dtype=torch.float64)
-        total = torch.zeros(logits[0].shape, dtype=torch.float64)
+        nodes, times = torch.cat([split.test for split in splits]).unique(return_counts=True)
+        total = torch.zeros(len(nodes), logits[0].shape[1], dtype=torch.float64)
         temperatures = []
         for split, own in zip(splits, logits, strict=True):
             temperatures.append(temperature(own[split.val], split.labels[split.val]))
-            total[split.test] += torch.softmax(own[split.test].double().cpu() / temperatures[-1], dim=1)
-            times[split.test] += 1
-        nodes = times.nonzero().flatten()
-        labels, mean = splits[0].labels[nodes], total[nodes] / times[nodes, None]
-        return Pooled(nodes, times[nodes], mean, labels, tuple(temperatures))
+            probabilities = torch.softmax(own[split.test].double().cpu() / temperatures[-1], dim=1)
+            total[torch.searchsorted(nodes, split.test)] += probabilities
+        mean = total / times[:, None]
+        return Pooled(nodes, times.double(), mean, splits[0].labels[nodes], tuple(temperatures))
 
 
 def estimates(
@@ -134,7 +134,8 @@ def _standard_error(metric: Metric, logits: Tensor, labels: Tensor) -> float:
     """Standard deviation of the metric between resamples of the nodes; large graphs resample fewer nodes, and scale."""
     n, classes = logits.shape
     size = min(n, LARGEST)
-    drawn = torch.from_numpy(np.random.default_rng(0).integers(0, n, (RESAMPLES, size)))
+    resamples = min(RESAMPLES, max(FEWEST, IN_ALL // (size * classes)))
+    drawn = torch.from_numpy(np.random.default_rng(0).integers(0, n, (resamples, size)))
     values = [
         metric.of(logits[part], labels[part], torch.ones_like(part, dtype=torch.bool))
         for part in drawn.split(max(1, AT_ONCE // (size * classes)))

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal, get_args
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from pcnet._checks import writable
 from pcnet.errors import PcnetError
 from pcnet.graph._csr import CSR
 
@@ -95,6 +96,17 @@ class Graph:
             raise PcnetError(f"There are {len(self.classes)} names for {int(self.y.max()) + 1} classes; name each.")
         if self.schema is not None and self.schema.width != self.num_features:
             raise PcnetError(f"The schema has {self.schema.width} features, the graph {self.num_features}.")
+        columns = () if self.schema is None else self.schema.columns
+        for what, texts in (
+            ("name", [self.name]),
+            ("id", self.ids.tolist() if self.ids is not None and self.ids.dtype.kind == "U" else ()),
+            ("class", list(map(str, self.classes or ()))),
+            ("column", [column.name for column in columns]),
+            ("value", [value for column in columns for value in column.values]),
+        ):
+            if not writable("".join(texts)):
+                wrong = next(text for text in texts if not writable(text))
+                raise PcnetError(f"The {what} {wrong!r} holds half of a character, which no file can; correct it.")
 
     @property
     def num_nodes(self) -> int:
@@ -207,7 +219,7 @@ class Column:
 
     number: (value − shift) / scale; boolean: 0 or 1; category: one feature for each of `values`; bag: how often each
     of `values` occurs among the words; vector: a list of numbers. A column of kind structure is not in the table: it
-    was computed from the edges (degree, spectral embedding).
+    was computed from the edges (degree, spectral embedding). A PcnetError says where the parts do not fit together.
     """
 
     name: str
@@ -216,6 +228,14 @@ class Column:
     values: tuple[str, ...] = ()
     shift: float = 0.0
     scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        named = self.kind in ("category", "bag")
+        width = len(set(self.values)) if named else 1 if self.kind in ("number", "boolean") else max(self.width, 0)
+        if self.width != width or (self.values and not named):
+            raise PcnetError(f"The column '{self.name}' ({self.kind}) cannot have {self.width} features.")
+        if self.scale <= 0:
+            raise PcnetError(f"The column '{self.name}' is divided by {self.scale:g}; that must be above 0.")
 
     @property
     def features(self) -> list[str]:
@@ -239,22 +259,6 @@ class Schema:
     def structural(self) -> bool:
         """Whether features were computed from the edges: they mean nothing on another graph."""
         return any(column.kind == "structure" for column in self.columns)
-
-    def as_dict(self) -> dict[str, Any]:
-        """As plain data for JSON."""
-        return {"columns": [{**asdict(column), "values": list(column.values)} for column in self.columns]}
-
-    @staticmethod
-    def from_dict(content: Mapping[str, Any]) -> Schema:
-        """What `as_dict` gave."""
-        try:
-            columns = [Column(**{**each, "values": tuple(each["values"])}) for each in content["columns"]]
-        except (KeyError, TypeError) as error:
-            raise PcnetError(f"The description of the columns is damaged ({error}); train or copy it again.") from error
-        for column in columns:
-            if column.kind not in get_args(Kind):
-                raise PcnetError(f"The column {column.name} is of the unknown kind '{column.kind}'; update pcnet.")
-        return Schema(tuple(columns))
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,9 @@ from pcnet.nn.conv import (
 from pcnet.nn.models import MODELS
 from pcnet.nn.models._filter_net import FilterNet, FilterNetSettings, filters_of
 from pcnet.nn.models._layered_net import LayeredNet, LayeredNetSettings
-from pcnet.nn.models._methods import METHODS, find_method, load_model, load_plugin, method, method_named, save_model
+from pcnet.nn.models._methods import METHODS, find_method, load_plugin, method, method_named
 from pcnet.nn.models._model import Model, ModelSettings
+from pcnet.nn.models._model_files import load_model, model_files, save_model
 from pcnet.nn.models._pcnet import PCNet, PCNetSettings
 
 

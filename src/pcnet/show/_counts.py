@@ -108,10 +108,10 @@ def class_scores(confusion: Whole, names: Sequence[str]) -> list[ClassScore]:
 
 def frequent_confusions(confusion: Whole, most: int = 5) -> list[tuple[int, int, int]]:
     """(true class, answer, how often) of the most frequent mistakes."""
-    mistakes = confusion - np.diag(confusion.diagonal())
-    order = np.argsort(-mistakes, axis=None, kind="stable")[:most]
-    places = (divmod(int(place), len(confusion)) for place in order)
-    return [(true, answer, int(mistakes[true, answer])) for true, answer in places if mistakes[true, answer] > 0]
+    true, answer = confusion.nonzero()
+    true, answer = true[true != answer], answer[true != answer]
+    order = np.argsort(-confusion[true, answer], kind="stable")[:most]
+    return [(int(true[each]), int(answer[each]), int(confusion[true[each], answer[each]])) for each in order]
 
 
 def _share(part: int, whole: int) -> float | None:

@@ -30,6 +30,8 @@ MISTAKES, RESPONSE = "mistakes.csv", "response.png"
 SHOWN = 200
 #: Metrics that are printed besides the one that counts; the last one for two classes alone.
 OTHERS = ("accuracy", "macro_f1", "roc_auc")
+#: Classes of a heat map at most.
+MAPPED = 100
 
 
 class Board(NamedTuple):
@@ -79,6 +81,8 @@ def write_report(
         **_scores(result, results, names),
         "confusions": counts.frequent_confusions(results.confusion),
         "spoken": spoken,
+        # A heat map has a cell for every pair of classes.
+        "mapped": len(names) <= MAPPED,
         "trust": Trust.of(results.calibrated),
         "reliability": plot.reliability_chart(results.as_trained, results.calibrated),
         **_filter(graph, result, path.with_name(RESPONSE)),

@@ -237,6 +237,8 @@ class Search:
 
     def experiment_of(self, results: Results, trial: int) -> Experiment:
         """A trial on all splits of the search."""
+        if trial not in results.values:
+            raise PcnetError(f"The search knows scores of trial {trial} but not its values; search in another folder.")
         model, training = self.settings(trial, results.values[trial])
         return replace(self.experiment, preset="tuned", model=model, training=training, paper=None, rerun=None)
 

@@ -206,6 +206,9 @@ def settings_of(values: Values, base: Settings) -> Settings:
         if field in GROUPED:
             value = {**changed[field], group: value} if dot else {ALL: value}
         changed[field] = value
+    known = {each.name for part in base for each in dataclasses.fields(part)}
+    if unknown := [name for name in changed if name not in known]:
+        raise PcnetError(f"{type(model).method} has no setting '{unknown[0]}'; give it another name.")
     own = {each.name for each in dataclasses.fields(model)} & {*changed}
     model = dataclasses.replace(model, **{name: changed.pop(name) for name in own})
     for name in GROUPED:

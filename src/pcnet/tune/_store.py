@@ -9,10 +9,12 @@ import sqlite3
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from pcnet._files import read_json, write_json
+from pcnet._checks import from_json
+from pcnet._files import hash_of_json, read_json, write_json
 from pcnet.errors import PcnetError
 from pcnet.tune._strategies import Job, Results, Score
 
@@ -33,6 +35,20 @@ TABLES = (
     # Who is working on what, by the name of the worker's lifeline.
     "CREATE TABLE claims (trial INTEGER PRIMARY KEY, worker TEXT NOT NULL)",
 )
+
+
+@dataclass(frozen=True)
+class ScoreRow:
+    """A row of the table of scores."""
+
+    trial: int
+    split: int
+    gain: float | None
+    loss: float | None
+    epochs: int
+    seconds: float
+
+
 #: What a user calls it, where the description has a shorter name.
 WORDS = {
     "base": "set of fixed settings",
@@ -109,7 +125,7 @@ def _explained(path: Path) -> Iterator[None]:
                 f"Another process has held {path} for {PATIENCE / 60:.0f} minutes; end it and try again."
             ) from error
         raise PcnetError(f"Cannot write {path}: {error}. Nothing that it holds is lost.") from error
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         raise PcnetError(f"{path} is damaged or no SQLite file ({error}); name another folder with --store.") from error
 
 
@@ -174,13 +190,14 @@ class Store(Database):
     def results(self) -> Results:
         """All trials and validation scores so far; rows are never changed, so that only new ones are read."""
         for trial, axes in self._new_rows("trials"):
-            self._results.values[trial] = self._parsed(axes)
-        for trial, split, gain, loss, epochs, seconds in self._new_rows("scores"):
-            gain, loss = (-math.inf, math.inf) if loss is None else (gain, loss)
-            self._results.scores[trial][split] = Score(gain, loss, epochs, seconds)
-            self._results.seconds_of[trial] += seconds
-            self._results.seconds += seconds
-            self._results.ended[trial] = self._results.seconds
+            self._results.values[self._checked(int, trial, "trial")] = self._parsed(axes)
+        for row in self._new_rows("scores"):
+            own: ScoreRow = self._checked(ScoreRow, dict(zip(ScoreRow.__annotations__, row, strict=True)), "scores")
+            gain, loss = (-math.inf, math.inf) if own.gain is None or own.loss is None else (own.gain, own.loss)
+            self._results.scores[own.trial][own.split] = Score(gain, loss, own.epochs, own.seconds)
+            self._results.seconds_of[own.trial] += own.seconds
+            self._results.seconds += own.seconds
+            self._results.ended[own.trial] = self._results.seconds
         return self._results
 
     def _new_rows(self, table: str) -> list[tuple[Any, ...]]:
@@ -231,15 +248,21 @@ class Store(Database):
     def best(self) -> dict[str, Any] | None:
         """The choice, once it is made."""
         path = self.folder / "best.json"
-        return read_json(path) if path.exists() else None
+        if not path.exists():
+            return None
+        best = read_json(path)
+        # Those of an older pcnet have no hash.
+        if not isinstance(best, dict) or best.pop("hash", None) not in (None, hash_of_json(best)):
+            raise PcnetError(f"{path} is not as the search wrote it; remove it, and the choice is made again.")
+        return best
 
     def write_best(self, best: dict[str, Any]) -> None:
         """Write the choice down, as far as it is known."""
-        write_json(self.folder / "best.json", best)
+        write_json(self.folder / "best.json", {**best, "hash": hash_of_json(best)})
 
     def write_ensemble(self, ensemble: dict[str, Any]) -> None:
         """Write down what each split lets answer together."""
-        write_json(self.folder / "ensemble.json", ensemble)
+        write_json(self.folder / "ensemble.json", {**ensemble, "hash": hash_of_json(ensemble)})
 
     def log(self, sentence: str) -> None:
         """Add a line to the log, with the time."""
@@ -251,10 +274,22 @@ class Store(Database):
             raise PcnetError(f"Cannot write {self.folder / 'tune.log'}: {error.strerror}.") from error
 
     def _parsed(self, text: str) -> dict[str, Any]:
+        """An object that a table keeps as JSON."""
         try:
-            return dict(json.loads(text))
-        except (TypeError, ValueError) as error:
-            raise PcnetError(f"{self.path} is damaged ({error}); name another folder with --store.") from error
+            content = json.loads(text)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise self._damaged(error) from error
+        return cast("dict[str, Any]", self._checked(dict[str, Any], content, "an entry"))
+
+    def _checked(self, kind: Any, value: Any, name: str) -> Any:
+        """A value of a table, which SQLite keeps whatever its type."""
+        try:
+            return from_json(kind, value, name)
+        except PcnetError as error:
+            raise self._damaged(error) from error
+
+    def _damaged(self, error: object) -> PcnetError:
+        return PcnetError(f"{self.path} is damaged ({str(error).rstrip('.')}); name another folder with --store.")
 
     def _check_folder(self) -> None:
         try:

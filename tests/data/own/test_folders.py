@@ -16,7 +16,6 @@ from own_graphs import PEOPLE, dense
 from sklearn.preprocessing import MultiLabelBinarizer
 
 from pcnet import PcnetError, read_graph
-from pcnet.graph import Schema
 
 EDGES = "from,to\n0,1\n1,2\n2,3\n"
 NODES = "id,age\n0,0.1\n1,0.2\n2,0.3\n3,0.4\n"
@@ -61,8 +60,7 @@ def test_the_folder_of_musae(real):
         " ".join(graph.notes)
     )
     assert "Left out, because they are ids, another value in every row: id." in graph.notes
-    schema = Schema.from_dict(graph.schema.as_dict())
-    again = read_graph(place, label="mature", schema=schema, classes=graph.classes)
+    again = read_graph(place, label="mature", schema=graph.schema, classes=graph.classes)
     assert torch.equal(dense(again), dense(graph))
     assert torch.equal(again.y, graph.y)
     assert [each.name for each in read_graph(place).label_candidates] == ["mature", "partner"]

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from benchmarks.attack.mangle import mangle
 
 from pcnet import PcnetError, read_graph
 from pcnet.graph import Graph
@@ -22,38 +23,6 @@ dön,cat,,no,,dogs and cats,
 eve,dog,77,1,Brook,long,"[1, 2, 3]"
 """
 EDGES = "source,target,weight\nada,ben,1\nben,7,0.5\n7,dön,2\ndön,eve,1\neve,ada,1\n"
-CODES = ("utf-16", "latin-1", "cp500")
-CUTTINGS = (b"", b"\n", b",", b'"', b"\0", b"\xff\xfe", b"nan", b"inf", b"-1", b"1e400", b"9" * 30, b"[", b";", b"\r")
-
-
-def mangle(random: np.random.Generator, data: bytes) -> bytes:
-    """One to three of: bytes flipped, a piece cut out, doubled or replaced, the end lost, columns dropped, recoded."""
-    for _ in range(random.integers(1, 4)):
-        start, stop = np.sort(random.integers(0, len(data) + 1, size=2)).tolist()
-        stop = min(stop, start + int(random.integers(1, 40)))
-        lines = data.split(b"\n")
-        row = int(random.integers(len(lines)))
-        match random.integers(8):
-            case 0:
-                flipped = bytearray(data)
-                for place in random.integers(0, max(len(data), 1), size=3 if data else 0):
-                    flipped[place] ^= 1 << int(random.integers(8))
-                data = bytes(flipped)
-            case 1:
-                data = data[:start]
-            case 2:
-                data = data[:start] + data[stop:]
-            case 3:
-                data = data[:stop] + data[start:]
-            case 4:
-                data = data[:start] + CUTTINGS[random.integers(len(CUTTINGS))] + data[stop:]
-            case 5:
-                data = b"\n".join(lines[:row] + lines[row + 1 :])
-            case 6:
-                data = b"\n".join(line.partition(b",")[2] for line in lines)
-            case 7:
-                data = data.decode("utf-8", "ignore").encode(CODES[random.integers(3)], "replace")
-    return data
 
 
 def arrays(path: Path) -> None:

@@ -8,7 +8,6 @@ import torch
 from own_graphs import dense
 
 from pcnet import PcnetError, graph_from_scipy, read_graph
-from pcnet.graph import Schema
 
 OLD = "id,label,age,member,town,about\na,x,10,yes,P,red fox\nb,y,30,no,Q,blue fox\nc,x,20,no,P,fox\nd,y,20,no,Q,a red\n"
 NEW = "id,about,town,extra,age,member\n1,green fox fox,R,9,40,yes\n2,red,Q,9,,\n"
@@ -21,8 +20,7 @@ def trained(tables):
 
 
 def test_the_same_features_in_the_same_order(trained, tables):
-    schema = Schema.from_dict(trained.schema.as_dict())
-    graph = read_graph(tables(NEW, LINKS), schema=schema, classes=trained.classes)
+    graph = read_graph(tables(NEW, LINKS), schema=trained.schema, classes=trained.classes)
     assert graph.schema == trained.schema
     assert graph.classes == ("x", "y")
     assert graph.y.tolist() == [-1, -1]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import sys
+import zipfile
 
 import numpy as np
 import pyarrow as pa
@@ -54,8 +56,21 @@ TABLES: dict[str, tuple[str | bytes | None, str | bytes | None, str]] = {
         EDGES,
         "line 2, column 'v': '[1, NaN]' is not",
     ),
+    "a name of two lines": (
+        NODES,
+        '"source\n",target,"x\ny"\na,b,c\n',
+        "has a column 'x\\ny', a name of several lines",
+    ),
     "long id": (NODES + "d" * 2000 + ",x,4\n", EDGES, "nodes.csv, line 5, column 'id': an id of 2,000 characters"),
 }
+
+
+@pytest.mark.parametrize("row", [",", "a,", ",b"])
+def test_blank_ends_without_a_table_of_nodes(row, tables):
+    folder = tables(None, f"source,target\na,b\n{row}\n")
+    side = "target" if row == "a," else "source"
+    with pytest.raises(PcnetError, match=f"edges.csv, line 3, column '{side}': the id is missing; an edge has two"):
+        read_graph(folder)
 
 
 @pytest.mark.parametrize("case", TABLES)
@@ -156,9 +171,55 @@ def test_arrays_have_no_columns(tmp_path):
         read_graph(path, label="class", drop="age")
 
 
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ('<node id="a"/><edge source="a"/>', "has an edge to None, and no node of that id"),
+        ('<node id="a"/><edge source="a" target="b"/>', "has an edge to 'b', and no node of that id"),
+        ('<node id="a"/><node id="a"/><edge source="a" target="a"/>', "has two nodes 'a'"),
+    ],
+)
+def test_graphml_of_nodes_that_are_not_there(body, words, tmp_path):
+    """NetworkX makes them up."""
+    path = tmp_path / "graph.graphml"
+    space = "http://graphml.graphdrawing.org/xmlns"
+    path.write_text(f'<g:graphml xmlns:g="{space}"><g:graph>{body.replace("<", "<g:")}</g:graph></g:graphml>')
+    with pytest.raises(PcnetError, match=words):
+        read_graph(path)
+
+
 def test_a_document_type_is_refused(tmp_path):
     path = tmp_path / "graph.graphml"
     entities = "".join(f'<!ENTITY l{level + 1} "{f"&l{level};" * 10}">' for level in range(9))
     path.write_text(f'<?xml version="1.0"?><!DOCTYPE g [<!ENTITY l0 "ha">{entities}]><graphml>&l9;</graphml>')
     with pytest.raises(PcnetError, match="declares a document type"):
         read_graph(path)
+
+
+def test_an_edge_to_a_node_beyond_all_others(tmp_path):
+    """Eight bytes must not make a graph of a billion nodes."""
+    path = tmp_path / "graph.npz"
+    np.savez(path, edge_index=np.array([[0], [10**9]]))
+    with pytest.raises(PcnetError, match="has an edge to node 1,000,000,000 and only 1 edges; number the nodes"):
+        read_graph(path)
+
+
+def test_a_small_archive_of_huge_arrays(tmp_path):
+    path = tmp_path / "graph.npz"
+    zeros = io.BytesIO()
+    np.save(zeros, np.zeros(2**20))
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("edge_index.npy", zeros.getvalue())
+        # What a directory says of an array is as much as is ever unpacked of it.
+        archive.filelist[0].file_size = 2**31
+    with pytest.raises(PcnetError, match=r"would unpack to 2\.0 GiB, more than 100 times its size; write it without"):
+        read_graph(path)
+
+
+def test_a_small_parquet_file_of_many_rows(tables):
+    folder = tables(None)
+    nothing = pa.DictionaryArray.from_arrays(pa.nulls(2**20, pa.int32()), pa.array(["x"]))
+    table = pa.table({"id": pa.chunked_array([nothing] * 160)})
+    pa.parquet.write_table(table, folder / "nodes.parquet")
+    with pytest.raises(PcnetError, match=r"nodes\.parquet would unpack to 1\.2 GiB"):
+        read_graph(folder)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pcnet._files import arrow
 from pcnet._progress import Progress
 from pcnet.data.own._cells import LARGEST, Cells, Coded, Table, spread_rows
-from pcnet.data.own._readers import ADVICE, Source, reader, reading
+from pcnet.data.own._readers import ADVICE, Source, check_unpacked, reader, reading
 from pcnet.errors import PcnetError
 from pcnet.graph import Kind
 
@@ -122,7 +122,10 @@ def open_parquet(path: Path) -> Source:
     """Read what the file says about itself; later its row groups, one by one."""
     pa, door = arrow(), partial(reading, path, ADVICE)
     with pa.parquet.ParquetFile(path) as file:
-        names = tuple(map(str, file.schema_arrow.names))
+        names, about = tuple(map(str, file.schema_arrow.names)), file.metadata
+        # A row of equal values takes next to nothing in the file, and a word of memory each when it is read.
+        stated = sum(about.row_group(group).total_byte_size for group in range(about.num_row_groups))
+        check_unpacked(path, max(stated, 8 * about.num_rows * about.num_columns))
 
     def read(names: Sequence[str], progress: Progress) -> Table:
         with door(), pa.parquet.ParquetFile(path) as file:

@@ -155,7 +155,7 @@ def describe(table: Table, names: Sequence[str], kinds: Mapping[str, Kind], note
             raise PcnetError(f"{table.title} has no column '{name}' to be read as {given}.{hint}")
         if given not in KINDS:
             raise PcnetError(f"A column cannot be read as '{given}'; choose from {', '.join(KINDS)}.")
-    identifiers = [name for name in names if name not in kinds and _is_identifier(table.columns[name])]
+    identifiers = {name: None for name in names if name not in kinds and _is_identifier(table.columns[name])}
     columns, left_out = [], []
     for name in names:
         if name in identifiers:
@@ -172,7 +172,7 @@ def describe(table: Table, names: Sequence[str], kinds: Mapping[str, Kind], note
     if scaled:
         notes.append(f"Standardised, because they leave [−1, 1] or have empty cells: {listed(scaled)}.")
     if identifiers:
-        notes.append(f"Left out, because they are ids, another value in every row: {listed(identifiers)}.")
+        notes.append(f"Left out, because they are ids, another value in every row: {listed([*identifiers])}.")
     if left_out:
         notes.append(
             f"Left out, because they are empty, of a type that is no feature, or have more than {MOST_CATEGORIES} "

@@ -18,7 +18,7 @@ from pcnet.data.own._build import Features, assemble, graph_of_nodes, join, not_
 from pcnet.data.own._cells import LARGEST, Cells, Coded, Table, shortened, word_of
 from pcnet.data.own._columns import ReadOptions, check_drop, listed, node_columns
 from pcnet.data.own._nodes import Classes, Nodes, read_ids, read_labels
-from pcnet.data.own._readers import reader
+from pcnet.data.own._readers import check_unpacked, reader
 from pcnet.errors import PcnetError
 from pcnet.graph import Column, Graph, Schema, check_edges
 
@@ -31,6 +31,8 @@ _NAMES = {
     "ids": ("ids",),
     "classes": ("classes",),
 }
+#: Nodes that are believed where only the edges say how many there are: for each end of one, and in any case.
+_NODES_AN_END, _FEW_NODES = 10, 10_000
 #: The column that holds the nodes themselves; no attribute is called so.
 _NODE = "(node)"
 
@@ -90,6 +92,9 @@ def open_npz(path: Path) -> Arrays:
         if not isinstance(stored, np.lib.npyio.NpzFile):
             raise PcnetError(f"{path} holds one array; a graph needs at least edge_index and x or y.")
         with stored:
+            # No more is ever unpacked than the archive says of itself.
+            archive: Any = stored.zip
+            check_unpacked(path, sum(entry.file_size for entry in archive.infolist()))
             known = {key: next(filter(stored.files.__contains__, names), None) for key, names in _NAMES.items()}
             named: dict[str, Any] = {key: name and stored[name] for key, name in known.items()}
             masks = [stored.get(f"{part}_masks") for part in ("train", "val", "test")]
@@ -108,6 +113,11 @@ def graph_of_arrays(name: str, arrays: Arrays, options: ReadOptions) -> Graph:
     if nodes is None:
         sized = [values for values in (arrays.x, arrays.y, arrays.ids) if np.ndim(values)]
         nodes = len(sized[0]) if sized else int(index.max(initial=-1)) + 1
+        if not sized and nodes > _NODES_AN_END * index.size + _FEW_NODES:
+            raise PcnetError(
+                f"{arrays.title} has an edge to node {nodes - 1:,} and only {index.size // 2:,} edges; number the "
+                "nodes without gaps, or say how many there are by x, y or ids."
+            )
     weight = None if arrays.weight is None else _numbers(arrays.weight, "edge_weight")
     check_edges(torch.from_numpy(index), nodes, None if weight is None else torch.from_numpy(weight))
     notes: list[str] = []
@@ -221,16 +231,32 @@ def graph_of_networkx(name: str, graph: Any, options: ReadOptions) -> Graph:
 
 @reader(".graphml")
 def open_graphml(path: Path) -> Any:
-    """A GraphML file. Document types are refused: they can make a small file a huge one."""
+    """A GraphML file. Document types are refused: they can make a small file a huge one.
+
+    So are edges between nodes that are not there, of which NetworkX would make some.
+    """
     import networkx  # slow to import, needed only here
 
     def refuse(*_: object) -> None:
         raise PcnetError(f"{path} declares a document type, which GraphML does not need; remove the DOCTYPE.")
 
-    parser = expat.ParserCreate()
-    parser.StartDoctypeDeclHandler = refuse
+    nodes, ends = set[str | None](), dict[str | None, None]()
+
+    def collect(name: str, attributes: dict[str, str]) -> None:
+        kind = name.rpartition("}")[2]
+        if kind == "node":
+            if attributes.get("id") in nodes:
+                raise PcnetError(f"{path} has two nodes {attributes.get('id')!r}; every node needs an id of its own.")
+            nodes.add(attributes.get("id"))
+        elif kind == "edge":
+            ends.update({attributes.get("source"): None, attributes.get("target"): None})
+
+    parser = expat.ParserCreate(namespace_separator="}")
+    parser.StartDoctypeDeclHandler, parser.StartElementHandler = refuse, collect
     with path.open("rb") as stream:
         parser.ParseFile(stream)
+    if lost := [end for end in ends if end not in nodes]:
+        raise PcnetError(f"{path} has an edge to {lost[0]!r}, and no node of that id; add the node or remove the edge.")
     return networkx.read_graphml(path)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -71,7 +72,13 @@ class _TakenCells(Cells):
 def read_nodes(
     tables: Tables, ends: Sequence[Cells], options: ReadOptions, notes: list[str]
 ) -> tuple[Nodes, NodeColumns, ReadOptions]:
-    """The nodes that edges join; the options with the label, if a table of labels has only one."""
+    """The nodes that edges join; the options with the label, if a table of labels has only one.
+
+    An edge that lacks an end is refused.
+    """
+    for cells in ends:
+        if cells.coded.empty:
+            cells.refuse_word(-1, "the id is missing; an edge has two ends")
     features = None
     # A classifier that was trained without the listed features does not need their file.
     known = options.schema is None or FEATURES in (column.name for column in options.schema.columns)
@@ -138,7 +145,8 @@ def _identified(source: Source, tables: Tables, ends: Sequence[Cells], options: 
         except PcnetError:
             if options.id is not None:
                 raise
-    table = tables.rows(source, [name for name in names if name not in options.drop and names.count(name) == 1])
+    times = Counter(names)
+    table = tables.rows(source, [name for name in names if name not in options.drop and times[name] == 1])
     fitting = _fitting(table, ends, options)
     if not fitting or usual in fitting:
         return _look_up(table, usual, ends), usual, ""
@@ -147,13 +155,11 @@ def _identified(source: Source, tables: Tables, ends: Sequence[Cells], options: 
 
 
 def _look_up(table: Table, column: str, ends: Sequence[Cells]) -> Nodes:
-    """The nodes as a column names them; an id or an end that is missing, there twice or no node is refused."""
+    """The nodes as a column names them; an id that is missing or there twice is refused, and an end that is no node."""
     ids, places = read_ids(table.columns[column])
     index = []
     for cells in ends:
         words = cells.coded.words
-        if cells.coded.empty:
-            cells.refuse_word(-1, "the id is missing; an edge has two ends")
         found = np.fromiter(map(places.get, words, repeat(-1)), dtype=np.int64, count=len(words))
         if (found < 0).any():
             code = int(np.argmax(found < 0))

@@ -37,6 +37,8 @@ _MEBIBYTE = 2**20
 ID, FEATURES = "id", "features"
 #: In memory JSON is some ten times as large.
 _LARGEST = 2**29
+#: Compressed files may unpack to this many bytes, and to this many times their size.
+_UNPACKED, _RATIO = 2**30, 100
 
 
 class Reader(NamedTuple):
@@ -102,6 +104,8 @@ class Source:
         for name, count in Counter(self.names).items():
             if count > 1 and not is_unnamed(name):
                 raise PcnetError(f"{self.title} has two columns '{name}'; give each its own name.")
+            if len(name.splitlines()) > 1:
+                raise PcnetError(f"{self.title} has a column {shortened(name)}, a name of several lines; rename it.")
 
 
 @dataclass(frozen=True)
@@ -147,6 +151,15 @@ def reading(path: Path, advice: str = FETCH) -> Iterator[None]:
         raise damaged(path, f"{type(error).__name__}: {error}", advice) from error
 
 
+def check_unpacked(path: Path, size: int) -> None:
+    """Refuse a small file that would take a huge memory, before it does."""
+    if size > max(_UNPACKED, _RATIO * path.stat().st_size):
+        raise PcnetError(
+            f"{path} would unpack to {size / 2**30:,.1f} GiB, more than {_RATIO} times its size; write it without "
+            "compression."
+        )
+
+
 def damaged(path: Path, reason: str, advice: str = FETCH) -> PcnetError:
     """The error for a file that is there but cannot be what it should be."""
     # What a library says may have several lines.
@@ -162,7 +175,8 @@ class CsvFile(NamedTuple):
 
     def read(self, names: Sequence[str], progress: Progress) -> Table:
         """The named columns."""
-        places = [self.names.index(name) for name in names]
+        place_of = {name: place for place, name in enumerate(self.names)}
+        places = [place_of[name] for name in names]
         seen = [numbering("") for _ in names]
         codes = [array("i") for _ in names]
         rows = done = 0

@@ -29,7 +29,7 @@ class MLP(FilterNet[MLPSettings]):
 class DegreeSettings(FilterNetSettings):
     """Those of `FilterNet` and a degree."""
 
-    K: int = setting(10, "the degree")
+    K: int = setting(10, "the degree", most=1000)
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class JacobiConvSettings(FilterNetSettings):
     hidden: int | None = None
     drop_hidden: float = 0.0
     drop_prop: float = 0.5
-    K: int = 10
+    K: int = setting(10, most=1000)
     a: float = 1.0
     b: float = 1.0
     alpha: float = setting(1.0, positive=True, varies=True)

@@ -38,8 +38,8 @@ class PCNetSettings(FilterNetSettings):
 
     activation: Activation = None
     drop_in: float = 0.3
-    K: int = setting(4, least=1, varies=True)
-    N: int = setting(6, varies=True)
+    K: int = setting(4, least=1, most=1000, varies=True)
+    N: int = setting(6, most=1000, varies=True)
     t: float = setting(0.5, varies=True)
     p: float = setting(2.0, varies=True)
     eta: float = 0.5
