@@ -262,7 +262,7 @@ class Store(Database):
 
     def write_ensemble(self, ensemble: dict[str, Any]) -> None:
         """Write down what each split lets answer together."""
-        write_json(self.folder / "ensemble.json", {**ensemble, "hash": hash_of_json(ensemble)})
+        write_json(self.folder / "ensemble.json", ensemble)
 
     def log(self, sentence: str) -> None:
         """Add a line to the log, with the time."""
