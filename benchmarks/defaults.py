@@ -5,7 +5,8 @@ hand, all of them on the small graphs and the best three of each method on the l
 choose: of each method the candidate with the lowest regret, points behind the method's best on a graph, at most 10 of
 them, averaged over the graphs; and of all methods together a short list, each of which adds the most to those before
 it, with which `auto` begins. Both are written to `src/pcnet/experiment/defaults.toml`. As a check, every graph is left
-out once: what the others choose for it, beside the settings that the method had before. Runs are kept as they come.
+out once: where what the others choose for it is no better than the settings that the method had before, those stay.
+Runs are kept as they come.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ SEED = 100
 #: Candidates that are trained, and kept, together.
 TOGETHER = 8
 #: Candidates of each method on large graphs, members of the list that `auto` begins with, and points of regret at most.
-FINALISTS, FIRST, WORST = 3, 12, 10.0
+FINALISTS, FIRST, WORST = 3, 8, 10.0
 
 DEEP = [
     "",
@@ -211,6 +212,8 @@ def chosen(gains: Gains) -> dict[str, Any]:
             [left] = best_of(others, own)
             if graph in found[left] and graph in found[own[0]]:
                 elsewhere.append(found[own[0]][graph] - found[left][graph])
+        # What is no better on graphs that did not choose it is no reason to change.
+        winner = winner if np.mean(elsewhere) > 0 else own[0]
         mean = {each: float(np.mean(list(found[each].values()))) for each in (own[0], winner)}
         methods[method] = {
             "settings": winner.partition(": ")[2],
