@@ -249,7 +249,8 @@ def defaults_file(figures: Mapping[str, Any]) -> str:
         "",
     ]
     for method, own in figures["chosen"].items():
-        lines += [f"[{method}]", *_parts(method, own["settings"]), ""]
+        if own["settings"]:
+            lines += [f"[{method}]", *_parts(method, own["settings"]), ""]
     lines.append("# What `auto` begins with: each adds the most to those before it.")
     for candidate in figures["first"]:
         method, _, settings = candidate.partition(": ")

@@ -12,7 +12,7 @@ from typing import Any, get_args, get_type_hints
 from pcnet._checks import Registry
 from pcnet._files import read_toml
 from pcnet.errors import PcnetError, unknown
-from pcnet.nn import METHODS, ModelSettings, find_method, method_named
+from pcnet.nn import METHODS, ModelSettings, PCNetSettings, find_method, method_named
 from pcnet.training import TrainingSettings
 
 _FOLDER = Path(__file__).with_name("methods")
@@ -76,8 +76,14 @@ class MethodFile:
 
     @property
     def for_unknown_graphs(self) -> Entry:
-        """For graphs that nobody has settings for: what validation chose on the graphs at hand, where that was done."""
-        return self._entry(_measured().get(self.name, self.content))
+        """For graphs that nobody has settings for: what validation chose on the graphs at hand, if it chose anything.
+
+        PCNet's class has other defaults than its file, whose settings are published ones.
+        """
+        if self.name in _measured():
+            return self._entry(_measured()[self.name])
+        own = self.kind is PCNetSettings and self.like is None
+        return Entry(PCNetSettings(), TrainingSettings(), "", None) if own else self.defaults
 
     def cell(self, table: str, dataset: str, *, chosen: bool = True) -> Entry | None:
         """The published settings of a cell, or those that a grid has chosen by validation, if they count."""
