@@ -10,6 +10,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import safetensors.torch
@@ -106,7 +107,7 @@ def folder_without_hashes(random: np.random.Generator, folder: Path) -> None:
 
 
 @cache
-def searched() -> tuple[Graph, Search, Path, dict[str, object]]:
+def searched() -> tuple[Graph, Search, Path, dict[str, Any]]:
     """A finished search, its folder and its choice."""
     graph, folder = csbm(60, 0.6, features=6, seed=0), _kept() / "search"
     experiment = resolve(graph, protocol="random-60-20-20", runs=1, overrides=["epochs=3", "hidden=4"])
@@ -116,21 +117,21 @@ def searched() -> tuple[Graph, Search, Path, dict[str, object]]:
 
 @attack("searches")
 def folder_of_a_search(random: np.random.Generator, folder: Path) -> None:
-    """What goes on from a damaged folder ends with the same choice, unless it is refused."""
+    """What goes on from a damaged folder ends with a choice as good in validation, unless it is refused."""
     graph, search, known, best = searched()
     shutil.copytree(known, folder, dirs_exist_ok=True)
-    tables = folder / "trials.sqlite"
     match random.integers(3):
         case 0:
-            tables.write_bytes(mangle(random, tables.read_bytes()))
+            stores = sorted(folder.glob("*.sqlite"))
+            victim = stores[random.integers(len(stores))]
+            victim.write_bytes(mangle(random, victim.read_bytes()))
         case 1:
             path = folder / "best.json"
             path.write_text(mangle_json(random, path.read_text()))
         case 2:
-            _edit(random, tables)
+            _edit(random, folder / "trials.sqlite")
     found = tune(graph, search, folder, threads=1).best
-    chosen, wanted = (each["search"]["trial"] for each in (found, best))  # type: ignore[index]
-    assert chosen == wanted or found["val"]["mean"] >= best["val"]["mean"]  # type: ignore[index]
+    assert found["val"]["mean"] >= best["val"]["mean"]
 
 
 def _edit(random: np.random.Generator, path: Path) -> None:
