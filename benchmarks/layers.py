@@ -22,13 +22,13 @@ from benchmarks.command import Command, console, keep, quiet, show, start
 from benchmarks.timing import Others, Spread, complaint, fastest, per_call, take_turns
 from benchmarks.training import endless_runs, time_library
 from pcnet.data import load_dataset, make_split
-from pcnet.experiment import resolve
+from pcnet.experiment import method_file, override, resolve
 from pcnet.graph import CSR, Graph
 from pcnet.nn import ModelSettings
 from pcnet.show import Table
 from pcnet.training import available_threads
 
-#: Settings beside each method's defaults.
+#: Settings beside those of each method's file.
 METHODS: dict[str, list[str]] = {"gcn": [], "sage": ["norm=none"], "gat": [], "gcnii": ["layers=8"]}
 DATASETS = ("cora", "pubmed")
 #: What the library sets out to do, on the CPU and on a GPU.
@@ -49,8 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def measured(graph: Graph, method: str, options: argparse.Namespace) -> dict[str, Any]:
     """Milliseconds per run and epoch of both, round by round."""
-    experiment = resolve(graph, method, protocol="random-60-20-20", runs=10, overrides=METHODS[method])
-    experiment = replace(experiment, model=experiment.model.for_graph(graph))
+    [model] = override([method_file(method).defaults.model], METHODS[method])
+    experiment = replace(resolve(graph, method, protocol="random-60-20-20", runs=10), model=model)
     training = PlainTraining(graph, experiment.model, experiment.protocol, options.device)
     runs, seconds = endless_runs(graph, experiment), options.seconds
     cores = sorted({1, available_threads()}) if options.device == "cpu" else [1]
