@@ -83,7 +83,7 @@ def searched(
     space = space_of(method, None if method == DEFAULT_METHOD else WIDE).fixing(SHORT, experiment.model)
     # Those who learn go on until the time is over.
     trials = options.trials if strategy in ("random", "halving") else MANY
-    search = Search(experiment, space, trials, strategy, seed=seed)
+    search = Search(experiment, space, trials, strategy, seed=seed, shared=True)
     splits, metric = splits_of(graph, experiment), search.metric
     targets = [Targets.from_split(split) for split in splits]
     results, tests, spent, curve, best = Results(), defaultdict[int, list[float]](list), 0.0, [], None

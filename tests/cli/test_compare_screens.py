@@ -64,7 +64,7 @@ def test_on_screens(compared, width):
 
 
 def test_in_a_pipe_and_80_columns(place, pets, process, monkeypatch):
-    """A line for each method as it is finished, and none that is longer than the screen."""
+    """A line for each method as it is finished, the quick ones first, and none that is longer than the screen."""
     monkeypatch.setenv("COLUMNS", "80")
     arguments = ("--methods", "mlp,gcn,pcnet,mixhop", "--runs", "3", *SMALL, "--set", "hidden=2")
     answer = process("compare", "pets", "--read", "label=pet", *arguments)
@@ -72,7 +72,7 @@ def test_in_a_pipe_and_80_columns(place, pets, process, monkeypatch):
     # A command is one line, to be copied.
     assert [line for line in answer.out.splitlines() if len(line) > 80 and not line.startswith("  pcnet ")] == []
     done = [line for line in answer.out.splitlines() if " of 3 done: " in line]
-    assert [line.split()[4] for line in done] == ["MLP", "GCN", "PCNet"]
+    assert [line.split()[4] for line in done] == ["MLP", "PCNet", "GCN"]
     assert all(" s; about " in line for line in done[:2])
     assert "MixHop is left out: 3 powers cannot share 2 hidden channels" in " ".join(answer.out.split())
     assert "Everything is in runs/compare-pets-stratified-60-20-20;" in answer.out

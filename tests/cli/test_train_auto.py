@@ -97,7 +97,7 @@ def is_begun(path: Path) -> bool:
         (("--method", "auto", "--minutes", "-1"), "minutes must be above 0, not -1."),
         (
             ("--method", "auto", "--minutes", "1e-6"),
-            "seconds are not enough to train a single method on 5 folds",
+            "seconds are not enough to train a single method on people",
         ),
         (("--method", "auto", "--metric", "roc"), "There is no metric 'roc'"),
         (("--refit", "--no-predictor"), "--refit is about the models that predict; leave out --no-predictor."),

@@ -24,6 +24,7 @@ KEYS = [
     "test",
     "val",
     "epochs",
+    "refit",
     "seconds",
     "command",
     "date",

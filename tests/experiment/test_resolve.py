@@ -67,7 +67,7 @@ def own() -> Graph:
 def test_a_graph_has_defaults(own, file):
     found = resolve(own, "gcn")
     assert (found.dataset, found.preset, found.protocol) == ("mine", "defaults", "stratified-60-20-20")
-    assert found.model == method_file("gcn").defaults.model
+    assert found.model == method_file("gcn").for_unknown_graphs.model
     # Two classes that are far from equal.
     assert (found.metric, found.training.select, found.preset) == ("roc_auc", "val_roc_auc", "defaults")
     assert resolve(own, "GCN", metric="accuracy").training.select == "val_accuracy"

@@ -160,7 +160,7 @@ def _defaults(trained: Sequence[Trained]) -> Iterator[str]:
     elsewhere = [each.title for each in trained if chosen_on_other_graphs(each.method)]
     rest = [each.title for each in trained if each.title not in elsewhere]
     if elsewhere:
-        others = f"; {listed(rest)} {'have' if len(rest) > 1 else 'has'} what is published" if rest else ""
+        others = f"; {listed(rest)} {'have their' if len(rest) > 1 else 'has its'} usual ones" if rest else ""
         yield f"Validation on other graphs chose the settings of {listed(elsewhere)}{others}."
     yield "Nobody tuned a method for this graph; --tuned, or `pcnet tune`, may change the order."
 

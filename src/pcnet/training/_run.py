@@ -211,4 +211,5 @@ class Outcome:
     @property
     def lost(self) -> bool:
         """Whether every epoch was far worse than a guess, whose loss is log C for C classes."""
-        return not self.diverged and float(np.nanmin(self.val_loss)) > 1 + math.log(self.logits.shape[-1])
+        finite = self.val_loss[np.isfinite(self.val_loss)]
+        return len(finite) > 0 and float(finite.min()) > 1 + math.log(self.logits.shape[-1])
