@@ -133,8 +133,10 @@ class Contest:
         counts = [splits for _, splits in self.halving(trials).rungs]
         if best := ranked(results, counts, range(trials[0]))[: ROUND // 3]:
             parents = [results.values[trial] for trial in best]
-            odd = {trial: np.random.default_rng([self.seed, trial, 2]) for trial in trials if trial % 2}
-            found |= {trial: child_of_any(self.spaces, parents, random) for trial, random in odd.items()}
+            for trial in (each for each in trials if each % 2):
+                random = np.random.default_rng([self.seed, trial, 2])
+                before = [results.values[each] for each in range(trials[0]) if each in results.values]
+                found[trial] = child_of_any(self.spaces, parents, [*before, *found.values()], random)
         return found
 
     def settings(self, trial: int, values: Values) -> Settings:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -69,12 +70,8 @@ class Evolution(RandomSearch):
             random = np.random.default_rng([self.seed, trial, 1])
             drawn = not parents or trial % FRESH == 0
             values = self.space.draw(self.seed, trial) if drawn else child(self.space, parents, random)
-            for _ in range(TRIES):
-                if tuple(values.values()) not in known:
-                    break
-                values = mutated(self.space, values, random)
+            bred[trial] = values = renewed(self.space, values, known, random)
             known.add(tuple(values.values()))
-            bred[trial] = values
         return bred
 
 
@@ -91,10 +88,27 @@ def child(space: Space, parents: Sequence[Values], random: np.random.Generator) 
     return mutated(space, mixed, random)
 
 
-def child_of_any(spaces: Mapping[str, Space], parents: Sequence[Values], random: np.random.Generator) -> Values:
-    """A child of one of the parents, each of which names a method, and of those with the same method."""
+def child_of_any(
+    spaces: Mapping[str, Space], parents: Sequence[Values], known: Collection[Values], random: np.random.Generator
+) -> Values:
+    """A child of one of the parents, each of which names a method, and of those with the same method; none that is
+    `known`."""
     method = _tournament(parents, random)["method"]
-    return {"method": method, **child(spaces[method], [each for each in parents if each["method"] == method], random)}
+    space, before = spaces[method], [each for each in known if each["method"] == method]
+    values = child(space, [each for each in parents if each["method"] == method], random)
+    return {
+        "method": method,
+        **renewed(space, values, {tuple(each[name] for name in values) for each in before}, random),
+    }
+
+
+def renewed(space: Space, values: Values, known: Collection[tuple[Any, ...]], random: np.random.Generator) -> Values:
+    """The values, changed further until they are not `known`, or there is hardly another."""
+    for _ in range(TRIES):
+        if tuple(values.values()) not in known:
+            break
+        values = mutated(space, values, random)
+    return values
 
 
 def _tournament(parents: Sequence[Values], random: np.random.Generator) -> Values:
